@@ -8,6 +8,7 @@ import yaml
 
 FOLDER = Path(__file__).parent / "catalogue"
 DETECTORS = Path(__file__).parent / "detectors"
+PYTHON = "python"
 KEYS = {"name", "breaks", "file", "text", "becomes", "found_by", "run", "test"}
 
 
@@ -26,7 +27,12 @@ class Fault:
     becomes: str
     found_by: str  # the finder that is expected, see finders.py
     run: tuple = ()  # detectors, tried in this order
-    test: str = ""  # "<area>: <case>", tried when no detector has found it
+    test: str = ""  # "<area>: <case>" or "python: <file>: <function>", tried when no detector has found it
+
+    @property
+    def is_compiled(self):
+        """Whether it is in the sources of the program or its tests."""
+        return not self.file.startswith("scripts/")
 
     def plant(self, source):
         """`source` with the fault in it."""
@@ -58,6 +64,8 @@ def _fault(entry, path):
     fault = Fault(**{**entry, "run": tuple([run] if isinstance(run, str) else run)})
     if not fault.run and not fault.test:
         raise CatalogueError(f"{fault.name}: nothing is said to find it (run or test)")
+    if fault.is_compiled and fault.test.startswith(f"{PYTHON}: "):
+        raise CatalogueError(f"{fault.name}: tests of the package run a program without faults")
     if fault.text == fault.becomes:
         raise CatalogueError(f"{fault.name}: it changes nothing")
     return fault
@@ -84,8 +92,17 @@ def scenario_of(detector):
 
 def _is_test(root, name):
     area, _, case = name.partition(": ")
+    if area == PYTHON:
+        file, function = python_test(root, name)
+        return file.is_file() and f"\ndef {function}(" in file.read_text(encoding="utf-8")
     return any(f'"{case}"' in _in_one_piece(path.read_text(encoding="utf-8"))
                for path in sorted((root / "testbench" / "tests" / area).glob("*.cpp")))
+
+
+def python_test(root, name):
+    """File and function of the test "python: <file>: <function>" of the package."""
+    _, file, function = name.split(": ")
+    return root / "scripts" / "tests" / f"{file}.py", function
 
 
 def _in_one_piece(source):

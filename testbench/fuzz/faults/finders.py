@@ -7,18 +7,22 @@ A detector is a scenario of the folder detectors/, by name, with what is to be d
     repetition of collection      two runs must give the same report, byte for byte
     seeds of collection           a run with another seed must not
     snapshot of collection        a run from a saved snapshot must give the report of the run that saved it
+
+A test is a case of the program's tests, or a function of the Python package's.
 """
 
+import os
 import re
 import subprocess
 from pathlib import Path
 
-from faults import accounts, catalogue
+from faults import accounts, catalogue, tree
 
 # Detectors whose drives lose data or come to their end, and what firmware must have counted there.
 FAILING = {"errors": "uncorrectable_units", "wear": "erase_failures"}
 LIMIT = 60  # seconds of a run, which takes less than one without a fault
 TEST_LIMIT = 300
+PYTEST_FAILED = 1  # exit code; others mean that no test was run
 
 # What the program says, and which of its checks says so; the first that fits counts.
 MESSAGES = (
@@ -46,8 +50,8 @@ class Finding:
 class Lab:
     """Runs the detectors and tests of one build."""
 
-    def __init__(self, build_folder, work_folder):
-        self.build_folder = Path(build_folder)
+    def __init__(self, build_folder, work_folder, sources=tree.ROOT):
+        self.build_folder, self.sources = Path(build_folder), Path(sources)
         self.program = self.build_folder / "tlmssd"
         self.work_folder = Path(work_folder)
         self.work_folder.mkdir(parents=True, exist_ok=True)
@@ -71,6 +75,8 @@ class Lab:
     def test(self, name):
         """Finding of the test "<area>: <case>", whose program must have been built, or None."""
         area, _, case = name.partition(": ")
+        if area == catalogue.PYTHON:
+            return self._python_test(name)
         command = [str(self.build_folder / "testbench" / "tests" / f"test_{area}"), case.replace(",", "\\,")]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=TEST_LIMIT, check=False, errors="replace")
@@ -79,6 +85,22 @@ class Lab:
         if "No test cases matched" in done.stdout:
             raise ValueError(f"there is no test '{case}' in test_{area}")
         return Finding("test", name) if done.returncode != 0 else None
+
+    def _python_test(self, name):
+        file, function = catalogue.python_test(self.sources, name)
+        command = [str(tree.ROOT / "build" / "explore" / "bin" / "python3"), "-m", "pytest", "-x", "-q", "-p", "no:cacheprovider",
+                   f"{file}::{function}"]
+        # What is compiled of a file with a fault in it may look as new as what is compiled of the file without.
+        environment = {"TLMSSD_PROGRAM": str(self.program), **os.environ, "PYTHONPATH": str(self.sources / "scripts"),
+                       "PYTHONDONTWRITEBYTECODE": "1"}
+        try:
+            done = subprocess.run(command, cwd=self.sources / "scripts", env=environment, capture_output=True, text=True,
+                                  timeout=TEST_LIMIT, check=False, errors="replace")
+        except subprocess.TimeoutExpired:
+            return Finding("test", f"{name}: no end after {TEST_LIMIT} s")
+        if done.returncode not in (0, PYTEST_FAILED):
+            raise ValueError(f"{name}: {' '.join((done.stdout + done.stderr).split())[-160:]}")
+        return Finding("test", name) if done.returncode else None
 
     # ---- runs
 

@@ -35,7 +35,7 @@ class Tree:
         self.planted = None  # (path, what stood there before)
 
     def refresh(self):
-        """Makes the copy equal to the sources, and configures its build."""
+        """Makes the copy equal to the sources."""
         wanted = set(_sources())
         for name in wanted:
             self._write(name, (ROOT / name).read_bytes())
@@ -48,9 +48,6 @@ class Tree:
                 if str(path.relative_to(self.folder)) not in wanted:
                     path.unlink()
         self.planted = None
-        if not (self.build_folder / "build.ninja").exists():
-            self._run(["cmake", "-S", str(self.folder), "-B", str(self.build_folder), "-G", "Ninja",
-                       "-DCMAKE_BUILD_TYPE=Release"])
 
     def plant(self, fault):
         """Takes the last fault out and puts `fault` in; None: only takes it out."""
@@ -63,7 +60,10 @@ class Tree:
             self.planted = (fault.file, sound)
 
     def build(self, *targets):
-        """Builds; raises BuildFailed."""
+        """Builds, and configures before the first time; raises BuildFailed."""
+        if not (self.build_folder / "build.ninja").exists():
+            self._run(["cmake", "-S", str(self.folder), "-B", str(self.build_folder), "-G", "Ninja",
+                       "-DCMAKE_BUILD_TYPE=Release"])
         self._run(["cmake", "--build", str(self.build_folder), "-j", str(self.jobs), "--target", *targets])
 
     def _write(self, name, content):
