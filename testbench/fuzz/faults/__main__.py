@@ -11,6 +11,8 @@ from pathlib import Path
 
 from faults import catalogue, finders, tree
 
+PROGRAM = "TLMSSD_PROGRAM"  # names the program that tests of the package take, as for scripts/test --python
+
 
 def _arguments():
     parser = argparse.ArgumentParser(prog="scripts/plant_faults", description=__doc__)
@@ -67,6 +69,8 @@ def _find(fault, scratch, lab):
     area = fault.test.partition(":")[0]
     if area != catalogue.PYTHON:
         scratch.build(f"test_{area}")
+    elif PROGRAM not in os.environ:
+        scratch.build("tlmssd")  # without the fault before
     return lab.test(fault.test)
 
 
@@ -85,8 +89,7 @@ def _plant_all(faults, arguments):
     scratch = tree.Tree(arguments.folder, arguments.jobs)
     lab = finders.Lab(scratch.build_folder, scratch.folder / "build" / "runs", scratch.folder)
     scratch.refresh()
-    # Tests of the package take the program that TLMSSD_PROGRAM names, as scripts/test --python does.
-    if any(fault.is_compiled for fault in faults) or "TLMSSD_PROGRAM" not in os.environ:
+    if any(fault.is_compiled for fault in faults) or PROGRAM not in os.environ:
         scratch.build("tlmssd")
     _check_sound(faults, lab)
     missed = []
