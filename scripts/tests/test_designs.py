@@ -7,12 +7,13 @@ import pytest
 from scipy.stats import qmc
 
 import tlmssd.study.search as searching
+from tests.conftest import carry_out
 from tlmssd.study.axes import read_axis
 from tlmssd.study.designs import Design
 from tlmssd.study.document import read_document
 from tlmssd.study.search import best_of, new_search, search, tell
-from tlmssd.study.session import Row
-from tlmssd.study.study import Study
+from tlmssd.study.session import Row, mean_of_seeds
+from tlmssd.study.study import Point, Study
 
 
 def axis(folder, text, name="ssd.cpu.clock"):
@@ -144,6 +145,23 @@ def test_a_search_is_told_the_mean_over_seeds_and_the_worst_miss(folder, monkeyp
     for depth, (values, violations) in known.items():
         assert values == [pytest.approx(3 * depth), 5]
         assert violations == [0.5]
+
+
+def test_points_of_a_search_are_numbered_through_its_batches(folder):
+    study(folder, points=5, more="")
+    text = (folder / "search.yaml").read_text().replace("batch: 10", "batch: 2")
+    (folder / "search.yaml").write_text(text.replace("seeds: 3", "seeds: 2"))
+    rows = carry_out("search.yaml", "out").rows
+    assert [(row.number, row.seed) for row in rows] == [(n, s) for n in range(1, 6) for s in (1, 2)]
+
+
+def test_a_point_that_lost_a_seed_has_failed():
+    point = Point(())
+    good = [Row(1, point, seed, "ok", "", "", {"iops": 4.0 * seed}, (-seed,)) for seed in (1, 2)]
+    lost = Row(1, point, 3, "timeout", "too long", "", {}, ())
+    assert mean_of_seeds(good) == {"status": "ok", "reason": "", "violation": -1, "iops": 6}
+    for rows in ([lost, *good], [*good, lost]):
+        assert mean_of_seeds(rows) == {"status": "timeout", "reason": "too long"}
 
 
 def test_numbers_are_asked_for_in_their_order(folder):

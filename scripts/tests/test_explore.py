@@ -80,6 +80,18 @@ def test_what_goes_wrong_is_a_row(action, status, reason, folder, monkeypatch):
     assert any(line.startswith(f"2 {status}: ") for line in report.lines(folder / "out"))
 
 
+def test_a_run_that_took_too_long_is_tried_again(folder, monkeypatch):
+    """The machine may have been busy."""
+    slow = fake_program(folder, f"[ ! -e {folder}/idle ]", "sleep 30")
+    monkeypatch.setenv("TLMSSD_PROGRAM", str(slow))
+    study = STUDY.replace("seeds: 2", "design: {random: 1}\nlimits: {time: 1 s}")
+    (folder / "study.yaml").write_text(study)
+    assert carry_out("study.yaml", "out").statuses == {"timeout": 1}
+    (folder / "idle").touch()
+    (folder / "study.yaml").write_text(study.replace("1 s", "60 s"))
+    assert carry_out("study.yaml", "out").statuses == {"ok": 1}
+
+
 WORN = """base: small.yaml
 axes: {ssd.flash.part.endurance: [1, 0]}
 seeds: 2

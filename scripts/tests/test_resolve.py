@@ -1,6 +1,9 @@
 """Scenarios filled in: the files they name, and what a run is known by."""
 
+import copy
+import functools
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -58,6 +61,62 @@ def test_the_files_of_all_processors_count(tmp_path):
     (tmp_path / "sdb.blktrace.0").write_bytes(b"another trace")
     (tmp_path / "sda.blktrace.0.txt").write_bytes(b"another trace")
     assert run_key(scenario, find_program()) in keys
+
+
+@pytest.mark.parametrize("word", ["trace", "fio", "traces_folder"])
+def test_what_a_file_holds_counts_and_not_its_name(word, tmp_path):
+    def key(name, content):
+        file = tmp_path / name
+        file.write_text(content)
+        return run_key({"load": [{}, {word: str(file)}]}, find_program())
+
+    assert key("a", "one") == key("b", "one")
+    assert key("a", "one") != key("a", "two")
+
+
+DRIVE = {
+    "title": "one", "seed": 1, "ssd": {"cpu": {"cores": 2}, "flash": {
+        "ways": 2, "part": {"planes": 2, "read_latency": "9 us"}}},
+    "firmware": {"gc": {"policy": "greedy"}}, "precondition": [{"fill": "100 %"}],
+    "load": [{"bs": "4 KiB"}], "run": {"quantum": "1 ms"},
+}  # fmt: skip
+CHANGES = {
+    "title": "other", "seed": 2, "ssd.cpu.cores": 4, "ssd.flash.ways": 4,
+    "ssd.flash.part.planes": 4, "ssd.flash.part.read_latency": "5 us", "firmware.gc.policy": "fifo",
+    "precondition": [{"fill": "50 %"}], "load": [{"bs": "8 KiB"}], "run.quantum": "2 ms",
+}  # fmt: skip
+LATER = {"title", "load", "run.quantum"}
+"""What preconditioning has nothing to do with."""
+TIMES = {"ssd.cpu.cores", "ssd.flash.part.read_latency"}
+"""It knows no time either, but for steps `until: steady`."""
+
+
+def changed(path):
+    scenario = copy.deepcopy(DRIVE)
+    *way, last = path.split(".")
+    functools.reduce(dict.__getitem__, way, scenario)[last] = CHANGES[path]
+    return scenario
+
+
+@pytest.mark.parametrize("path", CHANGES)
+def test_what_a_run_and_a_drive_are_known_by(path):
+    program = find_program()
+    assert run_key(changed(path), program) != run_key(DRIVE, program)
+    same = drive_key(changed(path), program) == drive_key(DRIVE, program)
+    assert same is (path in LATER | TIMES)
+    if path != "precondition":
+        steady = {"precondition": [{"until": "steady", "metric": "iops"}]}
+        keys = {drive_key(scenario | steady, program) for scenario in (changed(path), DRIVE)}
+        assert (len(keys) == 1) is (path in LATER)
+
+
+def test_another_program_or_a_short_run_is_another_run():
+    programs = [SimpleNamespace(digest=digest) for digest in ("one", "two")]
+    for key in (run_key, drive_key):
+        keys = {key(DRIVE, program, short) for program in programs for short in (False, True)}
+        assert len(keys) == 4
+    assert run_key(DRIVE, programs[0]) != drive_key(DRIVE, programs[0])
+    assert drive_key({**DRIVE, "precondition": []}, programs[0]) is None
 
 
 def test_a_trace_that_cannot_be_found_has_a_key_too():

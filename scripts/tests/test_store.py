@@ -2,10 +2,14 @@
 
 import errno
 import os
+import socket
+import subprocess
+import time
 
 import pytest
 
 from tlmssd.engine import thread_pool
+from tlmssd.execute import Job, Workshop
 from tlmssd.runs import Runner, RunRequest
 from tlmssd.store import Store
 
@@ -22,6 +26,55 @@ def test_the_first_of_two_results_stays(tmp_path):
     place = store.put("abcd", results(tmp_path / "first", "first"))
     assert store.put("abcd", results(tmp_path / "second", "second")) == place
     assert (place / "report.json").read_text() == "first"
+
+
+def put_snapshots(store, *ages, size=100):
+    """Snapshots a, b, ... of drives, used so many seconds ago."""
+    for name, age in zip("abcdef", ages, strict=False):
+        drive = store.snapshot(name)
+        drive.parent.mkdir()
+        drive.write_bytes(bytes(size))
+        os.utime(drive, (time.time() - age,) * 2)
+
+
+@pytest.mark.parametrize(
+    ("space", "keep", "left"),
+    [
+        ("400 B", "", "abcd"),
+        ("399 B", "", "abd"),  # c was used longest ago
+        ("250 B", "", "bd"),
+        ("250 B", "c", "cd"),
+        ("150 B", "ab", "ab"),
+        ("1 B", "abc", "abc"),
+    ],
+)
+def test_the_snapshots_used_longest_ago_make_room(tmp_path, monkeypatch, space, keep, left):
+    store = Store.create(tmp_path / "store")
+    put_snapshots(store, 30, 20, 40, 10)
+    monkeypatch.setenv("TLMSSD_SNAPSHOT_SPACE", space)
+    store.trim_snapshots(set(keep))
+    assert sorted(path.name for path in (tmp_path / "store/snapshots").iterdir()) == list(left)
+
+
+def test_a_snapshot_that_is_asked_for_is_used(tmp_path):
+    store = Store.create(tmp_path / "store")
+    put_snapshots(store, 1000)
+    done = Workshop("/nonexistent", "", str(store.folder)).prepare(Job("key", "a", b""))
+    assert (done.status, done.known) == ("ok", True)
+    assert time.time() - store.snapshot("a").stat().st_mtime < 100
+
+
+def test_only_what_processes_of_this_machine_have_left_is_removed(tmp_path):
+    store = Store.create(tmp_path / "store")
+    with subprocess.Popen(["true"]) as ended:
+        pass
+    here = socket.gethostname()
+    names = [f"{here}-{os.getpid()}-a", f"{here}-{ended.pid}-b", f"elsewhere-{ended.pid}-c", "d"]
+    for name in names:
+        (store.folder / "scratch" / name).mkdir()
+    Store.create(tmp_path / "store")
+    left = {path.name for path in (store.folder / "scratch").iterdir()}
+    assert left == {names[0], names[2], names[3]}
 
 
 def refuse_runs(monkeypatch, number):

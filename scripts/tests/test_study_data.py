@@ -2,16 +2,19 @@
 
 import json
 import math
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
 
 from tlmssd.errors import InputError
+from tlmssd.latency import Histogram
 from tlmssd.store import Store
 from tlmssd.study_data import StudyData
-from tlmssd.study_page import page_of
-from tlmssd.study_points import places_of, points_of
+from tlmssd.study_page import _curve, _worth_curves, page_of
+from tlmssd.study_points import Point, places_of, points_of
 
 IOPS = {"expression": "iops"}
 
@@ -96,6 +99,28 @@ def test_points_keep_seeds_and_reasons(grid, tmp_path):
     assert places_of(data.rows["policy"]) == [0.5, 0.5]
     page = page_of(data, Store(tmp_path / "store"))
     assert "1 runs crashed: why" in page
+
+
+def test_a_point_finds_its_row_and_is_feasible_when_all_its_runs_are(grid):
+    for point in points_of(grid):
+        assert grid.rows["point"][point.place] == point.number
+        assert grid.rows["seed"][point.place] == 1
+    for seeds, feasible in (((True, True), True), ((True, False), False), ((None, True), True)):
+        runs = [{"status": "ok", "feasible": one} for one in seeds]
+        assert Point(1, 0, runs).feasible is feasible
+
+
+def test_latencies_are_shown_of_the_best_points_first(grid):
+    assert list(_worth_curves(grid)) == [6, 5, 4, 3, 2, 1]
+    fewer = replace(grid, metrics=(replace(grid.metrics[0], more_is_better=False),))
+    assert list(_worth_curves(fewer)) == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_curve_is_in_seconds_and_ends_with_the_slowest():
+    curve = _curve(Histogram(np.array([1e5, 2e5, 3e6]), np.array([60.0, 30.0, 10.0])))
+    assert curve[0] == [1e-4, 1.0]
+    assert curve[-1] == [3e-3, 0.005]  # half a command of a hundred
+    assert [1e-4, 0.4] in curve and [2e-4, 0.1] in curve
 
 
 def test_a_point_without_all_of_its_results_has_failed(tmp_path):
