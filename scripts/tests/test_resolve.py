@@ -75,13 +75,13 @@ def test_what_a_file_holds_counts_and_not_its_name(word, tmp_path):
 
 
 DRIVE = {
-    "title": "one", "seed": 1, "ssd": {"cpu": {"cores": 2}, "flash": {
+    "title": "one", "seed": 1, "ssd": {"cpu": {"cores": 2}, "scm": {"capacity": "1 %"}, "flash": {
         "ways": 2, "part": {"planes": 2, "read_latency": "9 us"}}},
     "firmware": {"gc": {"policy": "greedy"}}, "precondition": [{"fill": "100 %"}],
     "load": [{"bs": "4 KiB"}], "run": {"quantum": "1 ms"},
 }  # fmt: skip
 CHANGES = {
-    "title": "other", "seed": 2, "ssd.cpu.cores": 4, "ssd.flash.ways": 4,
+    "title": "other", "seed": 2, "ssd.cpu.cores": 4, "ssd.scm.capacity": "2 %", "ssd.flash.ways": 4,
     "ssd.flash.part.planes": 4, "ssd.flash.part.read_latency": "5 us", "firmware.gc.policy": "fifo",
     "precondition": [{"fill": "50 %"}], "load": [{"bs": "8 KiB"}], "run.quantum": "2 ms",
 }  # fmt: skip

@@ -67,6 +67,18 @@ def test_histograms_and_ledgers(result):
     assert pooled.commands == 2000
 
 
+def test_a_series_has_the_times_of_its_steps(tmp_path):
+    content = report()
+    content["results"]["total"]["series"] = {
+        "step": {"value": 0.5, "unit": "s"}, "read": {"iops": [4, 5, 6]}, "queue_depth": [1, 2],
+    }  # fmt: skip
+    found = tlmssd.Result(write(tmp_path / "run", content)).time_series()
+    assert list(found.itertuples(index=False, name=None)) == [
+        (0.0, "read.iops", 4), (0.5, "read.iops", 5), (1.0, "read.iops", 6),
+        (0.0, "queue_depth", 1), (0.5, "queue_depth", 2),
+    ]  # fmt: skip
+
+
 def test_what_is_missing_is_said_in_one_line(result, tmp_path):
     with pytest.raises(InputError, match="no 'trim' in .*; there are: read"):
         result.histogram("trim")

@@ -24,6 +24,15 @@ def test_known_runs_are_not_run_again(tmp_path):
     assert len(list((tmp_path / "store/runs").iterdir())) == 1
 
 
+def test_seeds_are_counted_from_1(tmp_path):
+    """As those of a study, so that both are the same runs."""
+    scenario = tmp_path / "tiny.yaml"
+    scenario.write_text(TINY)
+    found = tlmssd.run(scenario, {"seed": 7}, seeds=3, jobs=1, store=tmp_path / "store")
+    assert [result.seed for result in found] == [1, 2, 3]
+    assert found.values("seed") == [1, 2, 3]
+
+
 @pytest.mark.parametrize("name", ["report.json", "fio.json"])
 @pytest.mark.parametrize("damage", ['{"a": 1', "", None])
 def test_damaged_results_in_the_store_are_made_again(name, damage, tmp_path):
