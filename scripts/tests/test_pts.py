@@ -1,15 +1,18 @@
 """tlmssd pts: SNIA's tests on a small drive, their tables against the reports of their runs."""
 
 import csv
+import json
 from pathlib import Path
 
 import pytest
+from reports import operation, report, write
 
 from tlmssd import cli
 from tlmssd.program import find_program
-from tlmssd.pts.measure import steadiness
+from tlmssd.pts.measure import load_rows, steadiness
 from tlmssd.pts.tests import TESTS, Terms
 from tlmssd.resolve import Resolver
+from tlmssd.result import Result
 
 DRIVE = """title: tiny
 ssd:
@@ -44,9 +47,30 @@ def test_the_criterion_is_snias():
     assert even.met and even.range == 0 and even.slope == 0
     line = steadiness("x", [0.96, 0.98, 1.0, 1.02, 1.04])
     assert line.slope == pytest.approx(0.08) and line.met
-    assert not steadiness("x", [0.94, 0.97, 1.0, 1.03, 1.06]).met
+    for last in ([0.94, 0.97, 1.0, 1.03, 1.06], [1.06, 1.03, 1.0, 0.97, 0.94]):
+        found = steadiness("x", last)
+        assert abs(found.slope) == pytest.approx(0.12) and found.range == pytest.approx(0.12)
+        assert not found.met
     assert not steadiness("x", [1, 1.21, 1, 1, 1]).met
     assert not steadiness("x", [0, 0, 0, 0, 0]).met
+
+
+def test_a_row_is_of_all_commands_of_its_load(tmp_path: Path):
+    """Means are weighted by how many there are, the highest of either is the highest."""
+    read = operation(100.0, {"sense": 100.0}, {"sense": 100.0}, commands=900)
+    slow = operation(1000.0, {"link": 1000.0}, {"link": 5000.0}, commands=100)
+    content = report(read=read, write=slow)
+    content["results"]["loads"][0]["name"] = "3: 65/35 4 KiB"
+    ways = {
+        way: {"iops": iops, "bw_bytes": 4096 * iops} for way, iops in (("read", 9), ("write", 1))
+    }
+    folder = write(tmp_path / "run", content)
+    (folder / "fio.json").write_text(json.dumps({"jobs": [ways]}))
+    (row,) = load_rows(Result(folder)).to_dict("records")
+    mean = 0.9 * 100 + 0.1 * (0.99 * 1000 + 0.01 * 5000)
+    assert (row["round"], row["pattern"]) == ("3", "65/35 4 KiB")
+    assert (row["iops"], row["bandwidth"], row["max"]) == (10, 40960, 5000)
+    assert row["latency"] == pytest.approx(mean)
 
 
 def test_block_sizes_follow_the_logical_block():
@@ -91,6 +115,8 @@ def test_latency_and_saturation(drive: Path, capsys: pytest.CaptureFixture):
     assert float(rows(Path("out/latency-max.csv"))[1]["0/100"]) == pytest.approx(highest)
     series = rows(Path("out/write-saturation-series.csv"))
     assert float(series[-1]["written_bytes"]) == pytest.approx(4 * 16 * 2**20, rel=0.02)
+    depths = [float(row["iops"]) * float(row["latency_ns"]) * 1e-9 for row in series]
+    assert max(depths) == pytest.approx(32, rel=0.02)  # Little's law
     page = Path("out/pts.html").read_text(encoding="utf-8")
     assert "SNIA PTS: drive" in page and "convergence" in page
 

@@ -389,6 +389,15 @@ def test_a_part_that_never_was_is_not_kept(tmp_path, monkeypatch):
     assert "Not in this edition:** `c`" in kept
 
 
+def test_what_flash_reads_and_programs_is_summed_up_over_who_asks():
+    """Units of padding are programmed, too."""
+    host = {"reads": {"value": 8}, "units_programmed": {"value": 5}, "units_padded": {"value": 1}}
+    gc = {"reads": {"value": 4}, "units_programmed": {"value": 2}}
+    flash = {"host": host, "gc": gc, "erases": {"value": 9}, "doc": "x"}
+    one = runs.Report({"statistics": {"firmware": {"flash": flash}}})
+    assert (one.nand_reads, one.nand_writes, one.nand_read_write_ratio) == (12, 8, 1.5)
+
+
 def test_processor_time_is_summed_up_once_for_each_run_and_drive():
     used = runs.ProcessorTime()
     used.add("run", 90.0)

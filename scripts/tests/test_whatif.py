@@ -1,5 +1,6 @@
 """What-if: steps of resources, effects with their confidence, costs, interactions."""
 
+import itertools
 import math
 from dataclasses import replace
 from functools import partial
@@ -18,8 +19,9 @@ from tlmssd.runs import Outcome
 from tlmssd.scenario import flat_parameters
 from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
-from tlmssd.whatif.experiment import Effect, _logs
-from tlmssd.whatif.resources import more_pieces, resources
+from tlmssd.whatif.experiment import Effect, Finding, Trial, _logs
+from tlmssd.whatif.interactions import _contrast
+from tlmssd.whatif.resources import Step, more_pieces, resources
 
 SCENARIO = """
 title: by hand
@@ -111,6 +113,58 @@ def test_confidence_of_an_effect():
     assert effect.is_certain
     assert not Effect((-0.1, 0.1, 0.0)).is_certain
     assert Effect((0.1,)).interval is None
+
+
+def test_the_interval_of_an_effect_is_students():
+    """Of the logarithms 0.1, 0.2, 0.3: s = 0.1, t = 4.302653 with two degrees of freedom."""
+    width = 4.302653 * 0.1 / math.sqrt(3)
+    found = Effect((0.1, 0.2, 0.3))
+    assert found.mean == pytest.approx(math.expm1(0.2))
+    assert found.interval == pytest.approx((math.expm1(0.2 - width), math.expm1(0.2 + width)))
+    for middle, certain in ((1.01 * width, True), (0.99 * width, False)):
+        for sign in (-1, 1):
+            logs = tuple(sign * middle + off for off in (-0.1, 0, 0.1))
+            assert Effect(logs).is_certain is certain
+
+
+def test_what_a_seed_does_to_both_cancels_where_one_of_them_is_0():
+    """All seeds lose half: nothing of it is chance."""
+    half = _logs(np.array([0.0, 100, 200]), np.array([0.0, 200, 400]))
+    assert half == pytest.approx([math.log(0.5)] * 3)
+
+
+def test_of_three_factors_two_interact_by_what_both_have_beyond_the_sum():
+    """Averaged over the third, which adds 0.3 with them both."""
+    effects = {
+        point: (np.dot(point, (-0.5, -0.2, -0.1)) - 0.4 * point[0] * point[1] + 0.3 * all(point),)
+        for point in itertools.product((False, True), repeat=3)
+    }
+    for factors, beyond in (((0, 1), -0.25), ((0, 2), 0.15), ((1, 2), 0.15), ((0, 1, 2), 0.3)):
+        assert _contrast(effects, factors, 3) == pytest.approx((beyond,))
+
+
+def test_seeds_go_on_from_the_scenario_s_own(scenario, tmp_path):
+    asked = []
+
+    def latency(settings, seed):
+        asked.append(seed)
+        return 1000 + seed
+
+    lab = Lab(tmp_path / "lab", latency)
+    found = whatif(
+        scenario, "read.mean", {"seed": 5}, seeds=3, steps=[0.5], factorial=False, run=lab
+    )
+    assert set(asked) == {5, 6, 7}
+    assert found.base == pytest.approx((1005, 1006, 1007))
+
+
+def test_a_longer_step_counts_for_as_much_as_was_asked_for():
+    """One of which half was asked for, twice over, gains the square root."""
+    long = Step("4", "8", 4.0, {}, weight=0.5)
+    finding = Finding(None, (Trial(long, Effect((math.log(0.25), math.log(0.16))), "", None),))
+    assert finding.gains(False) == pytest.approx([math.log(2), math.log(2.5)])
+    assert finding.gain(True) == pytest.approx(-math.log(5) / 2)
+    assert Finding(None, (Trial(long, None, "why", None),)).gain(False) == -math.inf
 
 
 class Lab:
