@@ -223,6 +223,20 @@ def test_noise_of_the_emulator_is_no_tolerance_but_undecided():
     assert "undecided" in page_of(card)
 
 
+def test_what_may_come_to_nine_of_ten_is_undecided():
+    """Of 7 that hold and 2 that more seeds decide, too: a sum of shares was a little less."""
+    sure, open_, wrong = line(100, 101), line(100, 101, 0.3), line(100, 300)
+    for count in range(10, 41, 10):
+        for holding in range(count + 1):
+            for waiting in range(count + 1 - holding):
+                lines = [sure] * holding + [open_] * waiting
+                lines += [wrong] * (count - len(lines))
+                good, bad, undecided = map(len, verdict_of(lines, []))
+                most = 9 * count // 10
+                expected = (holding >= most, holding + waiting < most)
+                assert (good, bad) == expected and good + bad + undecided == 1
+
+
 def test_measurements_that_do_not_repeat_are_not_held_against_the_drive(drives):
     content = json.loads((drives / "measured.json").read_text())
     for job in content["jobs"]:

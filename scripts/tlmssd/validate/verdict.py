@@ -34,11 +34,12 @@ def verdict_of(lines: Sequence[Line], statements: Sequence[Statement]) -> tuple[
                     f"{words} of {direction}s: {_count(of_kind)} within their tolerance, "
                     f"typically {percent_text(_typical(of_kind), signed=False)} off"
                 )
+                holding = sum(line.holds is True for line in of_kind)
                 waiting = sum(line.holds is None for line in of_kind)
                 text += f", {waiting} undecided" if waiting else ""
                 if _share(of_kind) >= ENOUGH:
                     good.append(text)
-                elif _share(of_kind) + waiting / len(of_kind) >= ENOUGH:
+                elif (holding + waiting) / len(of_kind) >= ENOUGH:
                     undecided.append(text)
                 else:
                     bad.append(text)
