@@ -7,6 +7,7 @@ from test_study_data import table
 from test_whatif import SCENARIO, Lab, slow_clock
 
 from tlmssd import cli
+from tlmssd.pictures.assets import asset
 from tlmssd.pictures.page import Page
 from tlmssd.store import Store
 from tlmssd.study_page import page_of as study_page_of
@@ -117,6 +118,41 @@ def test_a_study_that_does_not_say_what_is_better_has_no_front(browser, tmp_path
     assert "Failed: it does not have the results of all of its runs." in details.text
     assert "Against a constraint" not in details.text
     assert looked.complaints() == []
+
+
+SCRIPT = asset("study.js")
+FRONT = f"""const good = arguments[0].map(([a, b, feasible], i) =>
+  ({{point: i + 1, feasible, means: {{a, b}}}}));
+{SCRIPT[SCRIPT.index("const hasNoBest") : SCRIPT.index("const kindOf")]}
+return paretoFront({{name: "a", more: arguments[1]}}, {{name: "b", more: arguments[2]}})
+  .map((point) => point.point);"""
+
+
+def test_the_front_is_what_no_other_beats(browser):
+    """Whichever way is better, of feasible points that have both metrics; of equals the first."""
+    points = [
+        (3, 3, True), (1, 5, True), (5, 1, True), (4, 4, True), (3, 3, True), (0, 0, False),
+        (None, 9, True), (1, 6, True), (9, 9, False), (5, 5, True), (2, 2, True),
+    ]  # fmt: skip
+    known = {
+        n: (a, b) for n, (a, b, feasible) in enumerate(points, 1) if feasible and a is not None
+    }
+    for more_a in (False, True):
+        for more_b in (False, True):
+            signs = (-1 if more_a else 1, -1 if more_b else 1)
+            worth = {n: (signs[0] * a, signs[1] * b) for n, (a, b) in known.items()}
+            expected = [
+                n
+                for n, (a, b) in worth.items()
+                if not any(
+                    c <= a and d <= b and ((c, d) != (a, b) or other < n)
+                    for other, (c, d) in worth.items()
+                    if other != n
+                )
+            ]
+            found = browser.execute_script(FRONT, points, more_a, more_b)
+            assert sorted(found) == expected
+            assert found == sorted(found, key=lambda n: worth[n])
 
 
 def test_study(browser, tmp_path):
