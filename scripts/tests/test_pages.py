@@ -133,6 +133,7 @@ def test_the_front_is_what_no_other_beats(browser):
     points = [
         (3, 3, True), (1, 5, True), (5, 1, True), (4, 4, True), (3, 3, True), (0, 0, False),
         (None, 9, True), (1, 6, True), (9, 9, False), (5, 5, True), (2, 2, True),
+        (3, 2, True), (2, 2, True),
     ]  # fmt: skip
     known = {
         n: (a, b) for n, (a, b, feasible) in enumerate(points, 1) if feasible and a is not None
