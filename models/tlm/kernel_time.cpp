@@ -33,7 +33,7 @@ void EventQueueProcess::simulate() {
 
 void EventQueueProcess::resume() {
   stopped_ = false;
-  keeps_errors_ = true;
+  keep_errors();
   // With nothing to do, too: the kernel warns of a start in which nothing happens.
   arm(event_queue_.empty() ? to_picoseconds(sc_core::sc_time_stamp()) : event_queue_.next());
 }

@@ -73,11 +73,12 @@ class EventQueueProcess : public sc_core::sc_module {
   /// Lets the kernel run until stop(), or until nothing is pending. Throws what an item threw, with
   /// its type (the kernel would have turned it into a report).
   void simulate();
-  /// What simulate() does before and after sc_start(), for those who call that themselves. Between
-  /// the two, what an item throws is kept. Otherwise it leaves sc_start(), as what SystemC makes of
-  /// exceptions: an sc_report with its text.
+  /// What simulate() does before and after sc_start(), for those who call that themselves.
   void resume();
   void rethrow();
+  /// What an item throws is kept until rethrow(), as resume() has it, too. Otherwise it leaves
+  /// sc_start() as what SystemC makes of exceptions: an sc_report with its text.
+  void keep_errors() { keeps_errors_ = true; }
 
  private:
   void run();

@@ -33,7 +33,9 @@ Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulati
                                              static_cast<std::uint32_t>(unit_bytes() / size.lba_bytes),
                                              contents_ ? std::make_shared<Contents>(*contents_) : nullptr);
   connect(config, simulation);
+  ssd_->process().keep_errors();
   sc_core::sc_start(sc_core::SC_ZERO_TIME);  // ends elaboration, so that debug transport can be used
+  ssd_->process().rethrow();
 }
 
 Simulation::~Simulation() = default;

@@ -122,6 +122,17 @@ void again(void* self) {
 
 }  // namespace
 
+TEST_CASE("what firmware does wrong at the very beginning ends the making of a drive, as what it is") {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.create = [](tlmssd_host* host, const tlmssd_shape*) -> void* {
+    auto* const self = new Acme{.host = host};
+    tlmssd_timer(
+        host, 0, [](void* own) { tlmssd_fail(of(own).host, "no table"); }, self);
+    return self;
+  };
+  CHECK_THROWS_WITH(Simulation(with(firmware)), "firmware acme: no table");
+}
+
 TEST_CASE("keys that firmware refuses are those of the scenario", "[drive]") {
   CHECK(refused_key("firmware.buffer_size") == "firmware.buffer_size");
   CHECK(refused_key("buffer_size") == "firmware.buffer_size");
