@@ -45,9 +45,10 @@ class Overwrite:
     def skewed(self, scenario, words):
         """`words`: fio's random_distribution; or the share of the drive that gets all writes, the rest lying there."""
         region = words.endswith("%")
+        places = ", hot_set: 1" if words.startswith("zipf") else ""  # before and while it is measured, as when one job goes on
         steps = "{fill: 100 %, order: sequential}, "
-        steps += f"{{overwrite: {self.turns}, region: {words}}}" if region else f'{{overwrite: {self.turns}, random_distribution: "{words}"}}'
-        extra = f", size: {words}" if region else f', random_distribution: "{words}"'
+        steps += f"{{overwrite: {self.turns}, region: {words}}}" if region else f'{{overwrite: {self.turns}, random_distribution: "{words}"{places}}}'
+        extra = f", size: {words}" if region else f', random_distribution: "{words}"{places}'
         # Over more than a turn: victims come in stretches of cold and of hot data.
         return self.drafts.start(scenario, random_load(extra, self.drafts.short, "12g"), precondition=steps, seeds=SEEDS)
 
