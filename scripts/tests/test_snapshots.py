@@ -189,15 +189,15 @@ def test_a_damaged_snapshot_is_made_again_once(folder, damage):
     carry_out("study.yaml", "first")
     shutil.rmtree(folder / "store/runs")
     (snapshot,) = (folder / "store/snapshots").glob("*/drive")
-    sound = snapshot.read_bytes()
     damage(snapshot)
     report = carry_out("study.yaml", "second")
-    assert snapshot.read_bytes() == sound
     assert "1 drive prepared in " in report.savings
     assert ", for 4 runs" in report.savings
     assert "1 snapshot was damaged and made again" in report.savings
-    first, second = ((folder / n / "results.csv").read_bytes() for n in ("first", "second"))
-    assert first == second
+    shutil.rmtree(folder / "store/runs")
+    assert "damaged" not in carry_out("study.yaml", "third").savings  # whichever run has made it
+    results = {(folder / n / "results.csv").read_bytes() for n in ("first", "second", "third")}
+    assert len(results) == 1
 
 
 def test_a_snapshot_that_is_damaged_whenever_it_is_made_is_left_out(folder, monkeypatch):
