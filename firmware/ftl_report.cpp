@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "firmware/ftl_parts.h"
-#include "firmware/mapping/block_map.h"
 
 namespace tlmssd::firmware {
 
@@ -299,14 +298,6 @@ void Ftl::Parts::archive(Archive& a) {
       throw ArchiveError(fmt::format("the snapshot has {} {}, this drive has {}", fits[i], k_what[i], own));
   }
   core.map->archive(a);
-  if (core.places != nullptr && !a.saving()) {
-    for (std::uint32_t block = 0; block < core.places->count(); ++block) {
-      const Ppn base = core.places->base(block);
-      if (base != k_nowhere &&
-          std::uint64_t{base.number()} + core.places->units() > core.layout.total_units())
-        throw ArchiveError("snapshot is damaged: a place beyond the drive");
-    }
-  }
   core.pool.archive(a);
   core.victims->archive(a);
   core.wear->archive(a);

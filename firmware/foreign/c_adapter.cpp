@@ -213,7 +213,7 @@ void CFirmware::take(const tlmssd_command* command, std::uint32_t lpn, std::uint
   if (!some) throw InputError(fmt::format("takes unit {} from a command that has none of it", lpn));
 }
 
-void CFirmware::bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn,
+bool CFirmware::bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn,
                       const Stamp* stamps) const {
   const std::uint64_t start = std::uint64_t{lpn} * sectors_;
   const std::uint64_t first = std::max(command.lba, start);
@@ -222,15 +222,15 @@ void CFirmware::bring(HostCommand& command, std::vector<bool>& delivered, Lpn lp
     command.data()[block - command.lba] = stamps == nullptr ? k_zeros : stamps[block - start];
     delivered[block - command.lba] = true;
   }
+  return first < end;
 }
 
 void CFirmware::deliver(tlmssd_command* command, std::uint32_t lpn, std::uint32_t number) {
   Command& own = known(command);
   if (own.command->opcode != HostOpcode::read) throw InputError("delivers data to a command that is no read");
-  const std::uint64_t start = std::uint64_t{lpn} * sectors_;
-  if (start + sectors_ <= own.command->lba || start >= own.command->lba + own.command->blocks)
+  const Stamp* const stamps = number == TLMSSD_NO_BUFFER ? nullptr : buffer(number);
+  if (!bring(*own.command, own.delivered, lpn, stamps))
     throw InputError(fmt::format("delivers unit {} to a command that has none of it", lpn));
-  bring(*own.command, own.delivered, lpn, number == TLMSSD_NO_BUFFER ? nullptr : buffer(number));
 }
 
 void CFirmware::copy(std::uint32_t from, std::uint32_t to, std::uint32_t first, std::uint32_t blocks) {

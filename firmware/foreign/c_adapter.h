@@ -156,9 +156,10 @@ class CFirmware final : public Firmware {
   void copy(std::uint32_t from, std::uint32_t to, std::uint32_t first, std::uint32_t blocks);
   void run_work(tlmssd_command* command, const tlmssd_work* work, std::size_t count, tlmssd_done done,
                 void* self);
-  void access(tlmssd_command* command, tlmssd_wait wait, tlmssd_memory memory, std::uint64_t address,
+  /// `wait`, `memory`: numbers of tlmssd_wait and tlmssd_memory, perhaps of none.
+  void access(tlmssd_command* command, std::uint32_t wait, std::uint32_t memory, std::uint64_t address,
               std::uint64_t bytes, bool write, tlmssd_done done, void* self);
-  void charge(tlmssd_command* command, tlmssd_wait wait);
+  void charge(tlmssd_command* command, std::uint32_t wait);
   void timer(std::uint64_t picoseconds, tlmssd_done done, void* self);
   void drained();
   void save_or_restore(tlmssd_archive& archive, void* data, std::size_t bytes);
@@ -183,7 +184,8 @@ class CFirmware final : public Firmware {
   void start(Operation& operation, const tlmssd_flash& request);
   void finish(Operation& operation);
   void bring(const Operation& operation);
-  void bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn, const Stamp* stamps) const;
+  /// False: the command has no block of the unit.
+  bool bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn, const Stamp* stamps) const;
   void advance(Call& call);
   static void charge_stage(const Call& call);
   Task<> reach(Call& call, MemoryKind memory, std::uint64_t address, Bytes bytes, bool write);

@@ -12,12 +12,12 @@ namespace tlmssd::firmware::foreign {
 
 namespace {
 
-Cause cause_of(tlmssd_wait wait) {
+/// Of a number of tlmssd_wait.
+Cause cause_of(std::uint32_t wait) {
   constexpr std::array k_causes = {Cause::map_fetch, Cause::memory, Cause::buffer_wait, Cause::space_wait,
                                    Cause::lba_hazard_wait};
-  const auto n = static_cast<std::size_t>(wait);
-  if (n >= k_causes.size()) throw InputError(fmt::format("there is no wait {}", n));
-  return k_causes.at(n);
+  if (wait >= k_causes.size()) throw InputError(fmt::format("there is no wait {}", wait));
+  return k_causes.at(wait);
 }
 
 /// Numbers of the firmware's, before any of them is cut to fewer bits.
@@ -245,10 +245,10 @@ void CFirmware::charge_stage(const Call& call) {
   ledger.charge(Cause::firmware, call.run.end);
 }
 
-void CFirmware::access(tlmssd_command* command, tlmssd_wait wait, tlmssd_memory memory, std::uint64_t address,
-                       std::uint64_t bytes, bool write, tlmssd_done done, void* self) {
+void CFirmware::access(tlmssd_command* command, std::uint32_t wait, std::uint32_t memory,
+                       std::uint64_t address, std::uint64_t bytes, bool write, tlmssd_done done, void* self) {
   if (memory != TLMSSD_SCM && memory != TLMSSD_DRAM)
-    throw InputError(fmt::format("accesses memory {}; valid: 0 (DRAM) and 1 (SCM)", number_in(memory)));
+    throw InputError(fmt::format("accesses memory {}; valid: 0 (DRAM) and 1 (SCM)", memory));
   const Bytes size = memory == TLMSSD_SCM ? shape_.scm_bytes : dram_bytes();
   if (bytes == 0 || address > size || bytes > size - address)
     throw InputError(
@@ -264,7 +264,7 @@ Task<> CFirmware::reach(Call& call, MemoryKind memory, std::uint64_t address, By
   enter([this, &call] { come_back(call); });
 }
 
-void CFirmware::charge(tlmssd_command* command, tlmssd_wait wait) {
+void CFirmware::charge(tlmssd_command* command, std::uint32_t wait) {
   known(command).command->ledger.charge(cause_of(wait), hw_.event_queue.now());
 }
 

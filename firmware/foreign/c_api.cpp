@@ -53,11 +53,13 @@ constexpr tlmssd_api k_api = {
     .access =
         [](tlmssd_host* host, tlmssd_command* command, tlmssd_wait wait, tlmssd_memory memory,
            std::uint64_t address, std::uint64_t bytes, int write, tlmssd_done done, void* self) {
-          of(host).called(
-              [&] { of(host).access(command, wait, memory, address, bytes, write != 0, done, self); });
+          of(host).called([&] {
+            of(host).access(command, number_in(wait), number_in(memory), address, bytes, write != 0, done,
+                            self);
+          });
         },
     .charge = [](tlmssd_host* host, tlmssd_command* command,
-                 tlmssd_wait wait) { of(host).called([&] { of(host).charge(command, wait); }); },
+                 tlmssd_wait wait) { of(host).called([&] { of(host).charge(command, number_in(wait)); }); },
     .timer = [](tlmssd_host* host, std::uint64_t picoseconds, tlmssd_done done,
                 void* self) { of(host).called([&] { of(host).timer(picoseconds, done, self); }); },
     .now = [](const tlmssd_host* host) -> std::uint64_t {

@@ -83,6 +83,7 @@ BlockMap::BlockMap(const Config& config, const Layout& layout)
     : by_address_(config.placement == "address"),
       copies_on_die_(by_address_ && config.copyback),
       block_bytes_(Bytes{checked_units(config, layout, by_address_)} * layout.unit_bytes),
+      flash_units_(layout.total_units()),
       places_(by_address_ ? layout.logical_units : 0, checked_units(config, layout, by_address_)),
       entries_(by_address_ ? 0 : layout.logical_units) {}
 
@@ -119,6 +120,12 @@ void BlockMap::report(StatisticsSink& sink) const {
 void BlockMap::archive(Archive& a) {
   places_.archive(a);
   a(entries_);
+  if (a.saving()) return;
+  for (std::uint32_t block = 0; block < places_.count(); ++block) {
+    const Ppn base = places_.base(block);
+    if (base != k_nowhere && std::uint64_t{base.number()} + places_.units() > flash_units_)
+      throw ArchiveError("snapshot is damaged: a place beyond the drive");
+  }
 }
 
 }  // namespace tlmssd::firmware

@@ -90,6 +90,7 @@ class BlockMap final : public MappingScheme {
   bool by_address_;
   bool copies_on_die_;
   Bytes block_bytes_;
+  std::uint64_t flash_units_;
   BlockPlaces places_;                  ///< by address
   SparseArray<std::uint32_t> entries_;  ///< as a log: the place of every unit plus one
 };

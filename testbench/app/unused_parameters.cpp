@@ -159,18 +159,14 @@ const std::vector<Row>& rows() {
          return step.makes_requests() && step.fill == 0;
        }},
       {"precondition",
-       {"random_distribution"},
+       {"random_distribution", "hot_set"},
        [](const Around& a) {
          const PreconditionStep step = a.step();
          return !step.is_sequential() && (step.overwrite > 0 || step.steady.wanted());
        }},
       {"precondition",
        {"hot_set"},
-       [](const Around& a) {
-         const PreconditionStep step = a.step();
-         return !step.is_sequential() && (step.overwrite > 0 || step.steady.wanted()) &&
-                parse_distribution(step.random_distribution).prefers_places();
-       }},
+       [](const Around& a) { return parse_distribution(a.step().random_distribution).prefers_places(); }},
       {"age", {"retention", "reads"}, [](const Around& a) { return tells_age(a); }},
       {"age",
        {"temperature"},
@@ -201,13 +197,12 @@ const std::vector<Row>& rows() {
       {"load", {"fsync", "end_fsync"}, [](const Around& a) { return a.here<GeneratorConfig>().writes(); }},
       {"load", {"offset_increment"}, [](const Around& a) { return a.here<GeneratorConfig>().numjobs > 1; }},
       {"load",
-       {"random_distribution", "percentage_random"},
+       {"random_distribution", "percentage_random", "hot_set"},
        [](const Around& a) { return a.here<GeneratorConfig>().is_random(); }},
       {"load",
        {"hot_set"},
        [](const Around& a) {
-         const auto load = a.here<GeneratorConfig>();
-         return load.is_random() && parse_distribution(load.random_distribution).prefers_places();
+         return parse_distribution(a.here<GeneratorConfig>().random_distribution).prefers_places();
        }},
       {"load",
        {"norandommap"},

@@ -431,8 +431,8 @@ void MemoryConformance::wait_for_progress() {
     wrong(phases_wrong_, fmt::format("{} requests are not answered within {}", outstanding_, text(most)));
 }
 
-/// Until no more than `most` payloads are held, all of which have been answered; a memory may let
-/// go of them some time after END_RESP.
+/// Until no more than `most` payloads are held, all of which have been answered; a memory may
+/// release them some time after END_RESP.
 void MemoryConformance::wait_for_releases(std::size_t most) {
   for (std::size_t held = pool_.used.size() + 1; pool_.used.size() > most && pool_.used.size() < held;) {
     held = pool_.used.size();
