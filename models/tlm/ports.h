@@ -200,14 +200,16 @@ class ResponsePort : public TargetSide<Owner> {
     if (phase != tlm::BEGIN_REQ && phase != tlm::END_RESP) return tlm::TLM_ACCEPTED;
     const Picoseconds when = arrival(event_queue_, delay);
     if (phase == tlm::END_RESP) {
-      if (responding_ == nullptr || &payload_of(*responding_) != &payload)
+      if (ending_ || responding_ == nullptr || &payload_of(*responding_) != &payload)
         return tlm::TLM_COMPLETED;  // the initiator's fault
+      ending_ = true;
       // The next response must not be given from within this call.
       event_queue_.at(
           when,
           [](void* self) {
             auto& port = *static_cast<ResponsePort*>(self);
-            if (port.responding_ != nullptr) port.end();
+            port.ending_ = false;
+            port.end();
             port.send_waiting();
           },
           this);
@@ -231,7 +233,8 @@ class ResponsePort : public TargetSide<Owner> {
   EventQueue& event_queue_;
   unsigned in_forward_ = 0;     // calls of the initiator that are running
   bool armed_ = false;          // send_waiting() is on the event queue
-  Item* responding_ = nullptr;  // BEGIN_RESP sent, END_RESP outstanding
+  Item* responding_ = nullptr;  // BEGIN_RESP sent, the response has not ended
+  bool ending_ = false;         // END_RESP has come for it
   IntrusiveQueue<Item> waiting_;
 };
 

@@ -125,13 +125,19 @@ TEST_CASE("forged counts of blocks are refused") {
       victim_family().make("greedy", NoValues{}, {layout.pus, layout.blocks, layout.block_units, 1});
   BlockPool pool(layout, {});
   pool.attach(*victims, *wear);
-  BlockNumber block;
-  for (std::uint32_t n = 0; n < layout.programs_per_block; ++n) {
-    const Ppn unit = pool.claim(0, WriteTarget::host, 1000);
-    block = layout.block_of(unit);
-    pool.validate(unit, block);
-    pool.programmed(block, false);
-  }
+  const auto filled = [&](std::uint32_t valid) {
+    BlockNumber block;
+    for (std::uint32_t n = 0; n < layout.programs_per_block; ++n) {
+      const Ppn unit = pool.claim(0, WriteTarget::host, 1000);
+      block = layout.block_of(unit);
+      if (n < valid) pool.validate(unit, block);
+      pool.programmed(block, false);
+    }
+    return block;
+  };
+  const BlockNumber block = filled(layout.programs_per_block);
+  const BlockNumber other_block = filled(layout.programs_per_block - 1);
+  REQUIRE(block != other_block);
   const std::vector<std::uint8_t> sound = bytes_of(pool);
   const BlockInfo was = pool.info(block);
   REQUIRE(was.valid > 0);
@@ -147,6 +153,13 @@ TEST_CASE("forged counts of blocks are refused") {
   refused([](BlockInfo& info) { info.programs = 1ULL << 40U; });
   refused([](BlockInfo& info) { info.mode = BlockMode::slc; });  // which this part has not
   refused([](BlockInfo& info) { info.state = static_cast<BlockState>(9); });
+  // Of two blocks, so that the sum stays.
+  BlockInfo less = was;
+  --less.valid;
+  BlockInfo more = pool.info(other_block);
+  ++more.valid;
+  BlockPool shifted(layout, {});
+  check_refused(shifted, forged(forged(sound, pool.info(other_block), more), was, less));
   BlockPool other(layout, {});
   MemoryArchive archive(sound);
   archive(other);

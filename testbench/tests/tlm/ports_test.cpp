@@ -158,6 +158,7 @@ struct SlowConsumer : sc_core::sc_module {
   std::uint64_t sent = 0;
   std::uint64_t ended = 0;
   std::uint64_t responses = 0;
+  bool again = false;  ///< it sends END_RESP twice
 
   void send() {
     event_queue.at(
@@ -201,6 +202,7 @@ struct SlowConsumer : sc_core::sc_module {
     tlm::tlm_generic_payload& payload = *std::exchange(ending, nullptr);
     ++ended;
     isock->nb_transport_fw(payload, phase, delay);
+    if (again) isock->nb_transport_fw(payload, phase, delay);
     payload.release();
   }
 };
@@ -221,6 +223,16 @@ TEST_CASE("responses wait for an initiator that ends them late") {
   CHECK(responder.consumptions + responder.completed_at_once == 500);
 }
 
+/// END_RESP of a payload that has had no response, whatever other response is under way.
+void end_wrongly(void* self) {
+  auto& initiator = *static_cast<SlowConsumer*>(self);
+  Pool::Payload& payload = initiator.pool.take(tlm::TLM_WRITE_COMMAND, 0, &initiator.byte, 1);
+  tlm::tlm_phase phase = tlm::END_RESP;
+  sc_core::sc_time delay = annotation(initiator.event_queue);
+  initiator.isock->nb_transport_fw(payload, phase, delay);
+  payload.release();
+}
+
 TEST_CASE("END_RESP of what has had no response is passed over") {
   EventQueue event_queue;
   EventQueueProcess process("process", event_queue);
@@ -228,19 +240,22 @@ TEST_CASE("END_RESP of what has had no response is passed over") {
   Responder responder("responder", event_queue);
   consumer.isock.bind(responder.tsock);
   consumer.send();
-  event_queue.at(
-      0,
-      [](void* self) {
-        auto& initiator = *static_cast<SlowConsumer*>(self);
-        Pool::Payload& payload = initiator.pool.take(tlm::TLM_WRITE_COMMAND, 0, &initiator.byte, 1);
-        tlm::tlm_phase phase = tlm::END_RESP;
-        sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
-        initiator.isock->nb_transport_fw(payload, phase, delay);
-        payload.release();
-      },
-      &consumer);
+  for (Picoseconds t = 0; t < 100'000; t += 500) event_queue.at(t, &end_wrongly, &consumer);
   process.simulate();
   CHECK(consumer.ended == 500);
+}
+
+TEST_CASE("END_RESP that comes twice ends one response") {
+  EventQueue event_queue;
+  EventQueueProcess process("process", event_queue);
+  SlowConsumer consumer("consumer", event_queue);
+  consumer.again = true;
+  Responder responder("responder", event_queue);
+  consumer.isock.bind(responder.tsock);
+  consumer.send();
+  process.simulate();
+  CHECK(consumer.ended == 500);
+  CHECK(responder.consumptions + responder.completed_at_once == 500);
 }
 
 }  // namespace
