@@ -64,11 +64,11 @@ struct Commands final : WriteAcceptor {
   }
   /// Fills what the layer in front and the buffer hold and what was never written, makes reads of
   /// the rest.
-  void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Bytes& from_buffer,
+  void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, bool& in_buffer,
                MemorySpans& in_front);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
-                              Bytes& from_buffer);
-  Task<> fetch_copies(Active& active, Bytes from_buffer, const MemorySpans& in_front);
+                              bool& in_buffer);
+  Task<> fetch_copies(Active& active, bool in_buffer, const MemorySpans& in_front);
   /// Delivers what reads have brought; what is left in the list has to be read, too: originals of
   /// copies that could not be decoded.
   void deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold);

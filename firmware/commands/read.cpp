@@ -1,6 +1,5 @@
 // Reads: what the layer in front, the write buffer and flash hold of a range.
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "firmware/commands/commands.h"
@@ -41,11 +40,11 @@ Task<> Commands::read(HostCommand& command) {
   }
 
   ReadBatch reads(core, Purpose::host, command.buffer_address, &command.ledger, joiner ? &*joiner : nullptr);
-  Bytes from_buffer = 0;
+  bool in_buffer = false;
   MemorySpans in_front;
-  look_up(command, units, reads, from_buffer, in_front);
+  look_up(command, units, reads, in_buffer, in_front);
   order.leave(self.ticket);
-  if (from_buffer > 0 || !in_front.empty()) co_await fetch_copies(self, from_buffer, in_front);
+  if (in_buffer || !in_front.empty()) co_await fetch_copies(self, in_buffer, in_front);
   ReadTurn turn(core, reads);
   if (!turn.free()) {
     self.waits_for = "its turn to read flash";
@@ -77,29 +76,25 @@ Task<> Commands::read(HostCommand& command) {
   end(self);
 }
 
-/// What the layer in front and the write buffer hold is copied to where the host interface expects
-/// the data.
-Task<> Commands::fetch_copies(Active& self, Bytes from_buffer, const MemorySpans& in_front) {
+/// What lies in DRAM already, in the write buffer or in a cache, the host interface reads where it
+/// is, from a list of places; what lies in SCM is copied to where it expects the data.
+Task<> Commands::fetch_copies(Active& self, bool in_buffer, const MemorySpans& in_front) {
   HostCommand& command = self.command;
-  if (!in_front.empty()) {
+  if (!in_front.empty() && front->medium() == MemoryKind::scm) {
     self.waits_for = front->name();
     MemoryAccess copy(hw, &command.ledger, Cause::memory);
-    copy.add(front->medium(), in_front, false);
-    if (front->medium() == MemoryKind::scm)
-      copy.add(MemoryKind::dram, command.buffer_address, in_front.bytes(), true);
+    copy.add(MemoryKind::scm, in_front, false);
+    copy.add(MemoryKind::dram, command.buffer_address, in_front.bytes(), true);
     co_await copy;
   }
-  if (from_buffer > 0) {
-    self.waits_for = "the write buffer in DRAM";
+  if (in_buffer) {
+    self.waits_for = "a controller core";
     hw.cpu.describe(Stage::buffer, {.cached = StageWork::Cached::hit});
     co_await RunStage(hw, Stage::buffer, &command.ledger);
-    MemoryAccess copy(hw, MemoryKind::dram, flusher.buffer().address_of(0), from_buffer, false,
-                      &command.ledger, Cause::memory);
-    co_await copy;
   }
 }
 
-void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Bytes& from_buffer,
+void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, bool& in_buffer,
                        MemorySpans& in_front) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = flusher.buffer();
@@ -114,7 +109,7 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
     }
     if (buffered) {
       const WriteBuffer::Index i = buffer.find(unit);
-      if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, from_buffer);
+      if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, in_buffer);
       if (want == 0) continue;
     }
     const Ppn where = core.lookup(unit);
@@ -134,14 +129,14 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
 
 // Copies the sectors of `want` that a buffer entry holds; returns those that it does not.
 std::uint64_t Commands::take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
-                                      Bytes& from_buffer) {
+                                      bool& in_buffer) {
   WriteBuffer& buffer = flusher.buffer();
   const WriteBuffer::Entry& entry = buffer.entry(i);
   const std::uint64_t have = want & entry.mask;
   if (have == 0) return want;
   if (entry.damaged) command.status = HostStatus::media_error;
   copy_sectors(command, std::uint64_t{entry.unit} * core.layout.sectors, have, buffer.stamps(i));
-  from_buffer += static_cast<Bytes>(std::popcount(have)) * shape.lba_bytes;
+  in_buffer = true;
   ++core.stats.buffer_read_hits;
   return want & ~have;
 }

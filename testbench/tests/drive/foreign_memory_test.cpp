@@ -80,7 +80,7 @@ void commands(Check& check) {
   check.step("a write that stays in the buffer", {HostOpcode::write, 1_MiB, 4096},
              check.parts().fetch(4096, true).command().buffer(1).complete());
   check.step("a read from the buffer", {HostOpcode::read, 1_MiB, 4096},
-             check.parts().fetch().command().translate(1).map(1).buffer(1).copy(4096).complete(4096));
+             check.parts().fetch().command().translate(1).map(1).buffer(1).complete(4096));
   check.simulation().ssd().finish_checks();
   CHECK(check.simulation().ssd().silent_sockets().empty());
 }

@@ -181,6 +181,27 @@ TEST_CASE("unloaded hits in SCM where DRAM is slower", "[drive]") {
   hits(config);
 }
 
+TEST_CASE("unloaded hits in a cache in DRAM, which is read once, by the host interface", "[drive]") {
+  SsdConfig config = drive("pcie3x4", 512);
+  config.dram.bandwidth = 400'000'003;  // slower than the link, so that its time shows
+  config.firmware.cache.policy = "lru";
+  config.firmware.cache.medium = "dram";
+  config.firmware.cache.capacity = 256_KiB;
+  config.check_protocol = true;
+  Check check(config);
+  Ssd& ssd = check.simulation().ssd();
+  check.step("a write", {HostOpcode::write, 32_KiB, 16_KiB},
+             check.parts().fetch(16_KiB, true).command().buffer(4).complete());
+  const Bytes before = ssd.dram()->counters().read_bytes;
+  check.step("its read", {HostOpcode::read, 32_KiB, 16_KiB},
+             check.parts().fetch().command().buffer(4).complete(16_KiB));
+  CHECK(ssd.dram()->counters().read_bytes - before == 16_KiB);
+  CHECK(ssd.dram()->counters().written_bytes == 16_KiB);
+  check.step("a read of a part", {HostOpcode::read, 36_KiB, 512},
+             check.parts().fetch().command().buffer(1).complete(512));
+  ssd.finish_checks();
+}
+
 TEST_CASE("a read hit in SCM touches neither map nor flash", "[drive]") {
   Simulation simulation(hybrid("pcie3x4", 512));
   run_untimed(simulation, {.rw = "write", .bs = 64_KiB, .size = 4_MiB});

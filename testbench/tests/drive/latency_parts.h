@@ -68,10 +68,6 @@ class Parts {
     add(Cause::map_fetch, memory(Bytes{k_map_entry} * units));
     return *this;
   }
-  Parts& copy(Bytes bytes) {
-    add(Cause::memory, memory(bytes));
-    return *this;
-  }
   /// Data between SCM and the command's buffer in DRAM: both accesses start together, and the bus
   /// grants SCM first.
   Parts& scm_copy(Bytes bytes, bool write) {
