@@ -50,13 +50,14 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
                           const Moves& moves) {
   const double written = static_cast<double>(s.host_blocks_written) / sectors;
   const auto part = [&](Purpose purpose) {
-    return ratio(static_cast<double>(s.units_programmed[static_cast<std::size_t>(purpose)]), written);
+    return quotient(static_cast<double>(s.units_programmed[static_cast<std::size_t>(purpose)]), written);
   };
   const auto padding = static_cast<double>(sum(s.units_padded));
-  sink.open("write amplification", "bytes programmed per byte that the host wrote");
-  sink.value("total", ratio(static_cast<double>(sum(s.units_programmed)) + padding, written), "",
+  sink.open("write amplification",
+            "bytes programmed per byte that the host wrote; none where it wrote nothing");
+  sink.value("total", quotient(static_cast<double>(sum(s.units_programmed)) + padding, written), "",
              "all causes together");
-  const auto share = [&](std::uint64_t units) { return ratio(static_cast<double>(units), written); };
+  const auto share = [&](std::uint64_t units) { return quotient(static_cast<double>(units), written); };
   sink.value(
       "host", share(s.units_programmed[static_cast<std::size_t>(Purpose::host)] - s.units_rewritten), "",
       "the host's own data: below 1 through overwrites in the buffer, above through partly written units");
@@ -79,7 +80,7 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
                "data moved out of blocks in SLC mode");
   for (const MovedUnits& moved : moves.by_features) sink.value(moved.name, share(moved.units), "", moved.doc);
   if (moves.map) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
-  sink.value("padding", ratio(padding, written), "",
+  sink.value("padding", quotient(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
   sink.close();
 }

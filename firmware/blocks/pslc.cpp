@@ -238,6 +238,8 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   sink.value("size in use", bytes(sum.used()), "B", "of these, blocks that are not free");
   sink.value("static size", bytes(sum.statics_good), "B",
              "blocks that never change their mode, without those that have failed");
+  sink.value("static size lost", bytes(std::uint64_t{size_.statics} * layout_.pus - sum.statics_good), "B",
+             "blocks that never changed their mode and have failed");
   sink.value("valid units", counts.valid, "units", "mapping pages in SLC mode that the map points at");
   sink.value("host units to slc", s.slc_units, "units", "units that the write buffer programmed in SLC mode");
   sink.value("share to slc", host > 0 ? slc / host : 0, "share",

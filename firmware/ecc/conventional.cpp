@@ -17,8 +17,8 @@ const ParameterTable<ConventionalEccConfig>& ConventionalEccConfig::parameters()
           .real(
               "switch_at", &C::switch_at, {0, 65535},
               "mean number of wrong bits per frame from which the strong code is used at once; 30.8 is what "
-              "BCH with 60 "
-              "bits bears at a frame failure rate of 1e-6")
+              "BCH with 60 bits bears at a frame failure rate of 1e-6 with binomial errors (20.5 with the "
+              "default)")
           .share("switch_back", &C::switch_back, {0, 1},
                  "share of switch_at below which the first code returns")
           .integer("average_over", &C::average_over, {1, 1'000'000}, "pages over which the mean is taken");

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string_view>
 
 namespace tlmssd {
@@ -20,6 +21,11 @@ class StatisticsSink {
                      std::string_view doc) = 0;
   virtual void text(std::string_view name, std::string_view value, std::string_view doc) = 0;
 };
+
+/// `part` per `whole`; no value (NaN) where there is no whole.
+inline double quotient(double part, double whole) {
+  return whole > 0 ? part / whole : std::numeric_limits<double>::quiet_NaN();
+}
 
 /// `part` of `all`; 0 of nothing.
 inline double ratio(double part, double all) {

@@ -117,12 +117,15 @@ LedgerBin OperationMeasurement::around(std::uint64_t slower) const {
   return {};
 }
 
-/// Of the slowest commands those from number `from` (the slowest is 0) up to and without `until`.
-LedgerBin OperationMeasurement::among_slowest(std::uint64_t from, std::uint64_t until) const {
+/// Of the slowest commands (the slowest is 0) those that differ from number `at` by `reach` places
+/// at most, and by a tenth of its latency: beyond a jump of the distribution begins another story.
+LedgerBin OperationMeasurement::among_slowest(std::uint64_t at, std::uint64_t reach) const {
   LedgerBin sum;
   const std::vector<const SlowCommand*> commands = slowest_.sorted();
-  for (std::uint64_t n = from; n < until; ++n) {
+  const Picoseconds latency = commands[at]->latency;
+  for (std::uint64_t n = at - reach; n < std::min<std::uint64_t>(at + reach + 1, count()); ++n) {
     const SlowCommand& command = *commands[n];
+    if (std::abs(command.latency - latency) > latency / 10) continue;
     ++sum.count;
     for (std::size_t i = 0; i < k_causes; ++i) sum.spent[i] += command.spent[i];
     for (std::size_t i = 0; i < k_blockers; ++i) sum.behind[i] += command.behind[i];
@@ -131,7 +134,7 @@ LedgerBin OperationMeasurement::among_slowest(std::uint64_t from, std::uint64_t 
 }
 
 /// By the commands whose ranks differ from the percentile's by a tenth of the commands beyond it at
-/// most: of 100,000, p99.9 is told by twenty and the maximum by one.
+/// most, and that took about as long: of 100,000, p99.9 is told by up to 21 and the maximum by one.
 PercentileLedger OperationMeasurement::explain(double share) const {
   const std::uint64_t rank = Histogram::rank(share, count());
   const std::uint64_t slower = count() - rank;
@@ -139,9 +142,7 @@ PercentileLedger OperationMeasurement::explain(double share) const {
   PercentileLedger result;
   result.latency = latency_.percentile(share);
   result.exact = slower + reach < slowest_.size();
-  const LedgerBin group =
-      result.exact ? among_slowest(slower - reach, std::min<std::uint64_t>(slower + reach + 1, count()))
-                   : around(slower);
+  const LedgerBin group = result.exact ? among_slowest(slower, reach) : around(slower);
   result.commands = group.count;
   double total = 0;
   for (const __int128 part : group.spent) total += static_cast<double>(part);

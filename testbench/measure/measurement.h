@@ -127,7 +127,7 @@ class OperationMeasurement {
   [[nodiscard]] LedgerBin sums(unsigned bin) const;
   [[nodiscard]] LedgerBin quarter(unsigned first) const;
   [[nodiscard]] LedgerBin around(std::uint64_t slower) const;
-  [[nodiscard]] LedgerBin among_slowest(std::uint64_t from, std::uint64_t until) const;
+  [[nodiscard]] LedgerBin among_slowest(std::uint64_t at, std::uint64_t reach) const;
 
   Histogram latency_;
   Bytes bytes_ = 0;

@@ -20,6 +20,7 @@ constexpr double k_share_of_waits = 0.01;
 constexpr double k_turnovers = 1;
 constexpr double k_share_not_copied = 0.5;
 constexpr double k_blocks_of_spare = 8;
+constexpr double k_share_of_pslc_lost = 0.5;
 constexpr double k_saturated = 0.8;
 constexpr double k_share_of_lag = 0.02;
 constexpr Picoseconds k_least_lag = 10'000'000'000;
@@ -135,6 +136,20 @@ void few_blocks(const Evidence& e) {
                    "to have",
                    e.facts.blocks_of_spare),
        "ssd.flash.part.pages_per_block"});
+}
+
+/// Blocks in SLC mode that have failed leave a drive that writes as if it had none.
+void pslc_worn_out(const Evidence& e) {
+  const Json* const pslc = find_group(e.report["statistics"], "pslc");
+  if (pslc == nullptr) return;
+  const double lost = number_in(*pslc, "static size lost");
+  const double all = lost + number_in(*pslc, "static size");
+  if (lost == 0 || lost < k_share_of_pslc_lost * all) return;
+  e.advice.push_back({"pslc-worn-out",
+                      fmt::format("{} of the {} of static pSLC are worn out or have failed: what does not "
+                                  "fit into the rest goes to native blocks",
+                                  bytes_text(lost), bytes_text(all)),
+                      "firmware.pslc.static or ssd.flash.part.slc_endurance"});
 }
 
 /// A ramp behind a stonewall begins when what is before it has ended: of that nothing is measured.
@@ -293,6 +308,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"reads-not-cached",
        "half of what reads might have brought into the cache, or more, found no room there"},
       {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},
+      {"pslc-worn-out", "half of the static blocks in SLC mode have failed"},
       {"not-measured", "a load ended before the ramps of all loads were over"},
       {"ended-by-size", "a load ended before its number_ios"},
       {"falls-behind", "an open-loop load is issued late, and later all the time"},
@@ -309,9 +325,10 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   std::vector<Advice> advice;
   const Evidence evidence{report, facts, advice};
   if (report["results"]["total"]["commands"] != 0) {
-    for (const auto rule : {unwritten_reads, short_for_amplification, buffer_holds_load, reads_not_cached,
-                            few_blocks, not_measured, ended_by_size, falls_behind, beyond_queue, never_steady,
-                            steady_of_another_load, not_steady, default_matters}) {
+    for (const auto rule :
+         {unwritten_reads, short_for_amplification, buffer_holds_load, reads_not_cached, few_blocks,
+          pslc_worn_out, not_measured, ended_by_size, falls_behind, beyond_queue, never_steady,
+          steady_of_another_load, not_steady, default_matters}) {
       rule(evidence);
     }
   }

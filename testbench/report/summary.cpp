@@ -261,11 +261,12 @@ void results(Page& page, const std::vector<ShownResults>& parts) {
   for (std::size_t i = 0; i < told; ++i) ledger(page, parts[i]);
 }
 
-/// The numbers of a group as "name value".
+/// The numbers of a group as "name value", those left out that are none.
 std::vector<std::string> group_items(const Json& group) {
   std::vector<std::string> result;
   for (const auto& [name, member] : group.items()) {
-    if (is_value(member)) result.push_back(plain_name(name) + " " + value_text(member, name));
+    if (is_value(member) && !member["value"].is_null())
+      result.push_back(plain_name(name) + " " + value_text(member, name));
   }
   return result;
 }
@@ -278,7 +279,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
       {"streams", "Streams"}};
   for (const auto& [name, heading] : k_groups) {
     if (const Json* group = find_group(statistics, name)) {
-      page.items(heading, group_items(*group));
+      const std::vector<std::string> items = group_items(*group);
+      page.items(heading, items.empty() ? std::vector<std::string>{"none: the host wrote nothing"} : items);
     } else if (const Json* value = find_value(statistics, name)) {
       page.items(heading, {value_text(*value, name)});
     }

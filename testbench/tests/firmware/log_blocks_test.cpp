@@ -80,6 +80,21 @@ TEST_CASE("BAST: a block written in any other order is merged in full: U copies,
   rig.host.verify_all();
 }
 
+TEST_CASE("BAST: merges count what they copy, not the places of what was never written") {
+  LogSetup setup("bast");
+  setup.logs = 1;
+  LogRig rig(setup);
+  rig.start_counting();
+  rig.write_unit(rig.units - 1);
+  rig.write_blocks(1, 1);
+  check_merges(rig, 0, 0, 1, 1, 1);  // of the first log, in full; the second is still one
+  rig.start_counting();
+  rig.write_unit(0);
+  rig.write_blocks(1, 1);
+  check_merges(rig, 1, 1, 0, 1, 1);  // region 1 had no data block to erase
+  rig.host.verify_all();
+}
+
 TEST_CASE("BAST: a page written twice keeps the log from taking the block's place") {
   LogSetup setup("bast");
   setup.logs = 1;

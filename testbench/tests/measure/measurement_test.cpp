@@ -339,4 +339,33 @@ TEST_CASE("percentiles are explained by the commands that are there") {
   }
 }
 
+TEST_CASE("a percentile at the edge of a jump is not explained by what lies beyond it") {
+  // The slowest 93 of 100,000 wait for erases, the next 5,907 for a move by refresh; p99.9 is the
+  // 101st.
+  Measurement m({"load"});
+  Picoseconds now = 0;
+  for (int i = 0; i < 100'000; ++i) {
+    Ledger ledger(now);
+    ledger.charge(Cause::sense, now + 75'000'000);
+    if (i < 93) {
+      ledger.charge(Cause::die_gc, ledger.mark() + 3'800'000'000);
+      ledger.stood_behind(k_behind_gc_erase, 3'800'000'000);
+    } else if (i < 6000) {
+      ledger.charge(Cause::die_refresh, ledger.mark() + 775'000'000);
+    }
+    m.submitted(0, now);
+    m.record({HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, now, ledger.mark(), &ledger});
+    now = ledger.mark();
+  }
+  m.finish(now);
+  const PercentileLedger told = m.load(0).operation(HostOpcode::read).explain(0.999);
+  CHECK(told.exact);
+  CHECK(told.commands == 18);  // numbers 93 to 110, counted from the slowest
+  CHECK(told.spent[static_cast<std::size_t>(Cause::die_gc)] == 0);
+  CHECK(told.behind[k_behind_gc_erase] == 0);
+  const auto latency = static_cast<double>(told.latency);
+  CHECK(told.spent[static_cast<std::size_t>(Cause::sense)] / latency == Approx(75.0 / 850.0));
+  CHECK(told.spent[static_cast<std::size_t>(Cause::die_refresh)] / latency == Approx(775.0 / 850.0));
+}
+
 }  // namespace tlmssd

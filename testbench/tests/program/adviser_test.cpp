@@ -10,6 +10,19 @@ namespace {
 
 const std::set<std::string> k_nothing;
 
+/// Eight static blocks of 64 KiB with 40 cycles each: gone after 20 MiB.
+const std::string k_worn_pslc = R"(
+ssd:
+  host: {lba_size: 4 KiB}
+  flash:
+    {channels: 1, ways: 1, over_provisioning: 40 %,
+     part: {cell: qlc, planes: 1, blocks_per_plane: 128, pages_per_block: 64, page_size: 4 KiB, endurance: 1000,
+            slc_endurance: 40, read_latency: [80 us], program_latency: [500 us], slc_read_latency: 30 us,
+            slc_program_latency: 100 us, slc_erase_latency: 3 ms}}
+firmware: {mapping: {unit: 4 KiB}, buffer: {capacity: 256 KiB}, pslc: {policy: all, static: 512 KiB}}
+load: {rw: write, bs: 64k, iodepth: 1, io_size: 25 MiB}
+)";
+
 std::set<std::string> advice(const Json& report) {
   std::set<std::string> names;
   for (const Json& one : report["advice"]) {
@@ -80,6 +93,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
        {"load.rw=randread", "firmware.cache={policy: lru, medium: dram, capacity: 4 MiB}"},
        prepared("[{fill: 100 %, order: random}]")},
       {"few-blocks", {"ssd.flash.part.pages_per_block=512"}},
+      {"pslc-worn-out", {}, k_worn_pslc},
       {"not-measured",
        {"load.0.ramp_requests=0"},
        with_neighbour("name: scan, stonewall: true, rw: read, bs: 64k, ramp_requests: 50, number_ios: 2000")},

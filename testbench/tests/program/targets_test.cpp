@@ -44,6 +44,30 @@ TEST_CASE("targets are judged by the figures of the report", "[program]") {
   CHECK(targets[5]["value"] == plain["results"]["loads"][0]["iops"]);
 }
 
+TEST_CASE("write amplification of a run in which the host wrote nothing is not measured", "[program]") {
+  const Folder folder;
+  // Refresh programs all the same.
+  const std::string scenario = folder.write("r.yaml", R"(
+ssd:
+  host: {lba_size: 4 KiB}
+  flash:
+    {channels: 1, ways: 1, over_provisioning: 25 %,
+     part: {planes: 1, blocks_per_plane: 64, pages_per_block: 64, page_size: 4 KiB, endurance: 0}}
+firmware: {refresh: {policy: limits, reads: 1000, retention: 0 s, patrol: 0 s}}
+precondition: [{fill: 100 %, order: sequential}]
+targets: [{metric: write_amplification, at_most: 1.5}]
+load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 5000, size: 256 KiB, io_size: 1 GiB}
+)");
+  const Outcome outcome = run(folder, {"run", scenario, "-o", folder / "out"});
+  CHECK(outcome.code == 0);
+  CHECK(outcome.out.find("MISSED  write_amplification not measured") != std::string::npos);
+  CHECK(outcome.out.find("Write amplification none: the host wrote nothing") != std::string::npos);
+  const Json report = Json::parse(read_file(folder.path() / "out/report.json"));
+  CHECK(report["write_amplification"]["total"]["value"].is_null());
+  CHECK(report["write_amplification"]["refresh"]["value"].is_null());
+  CHECK(report["statistics"]["firmware"]["flash"]["refresh"]["units_programmed"]["value"] > 0);
+}
+
 TEST_CASE("a missed target shows in summary, page and, with --strict, in the exit code", "[program]") {
   const Folder folder;
   const std::string silence =
