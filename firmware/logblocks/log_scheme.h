@@ -158,11 +158,10 @@ class LogScheme : public MappingScheme {
  private:
   /// Whether the log, with what is behind it, can take the place of the data block.
   [[nodiscard]] bool can_switch(const Log& log) const;
-  /// Of what units_of() gave, those that are mapped.
-  [[nodiscard]] static std::uint64_t present(std::span<const Lpn> units);
   /// Units of a block-mapped region from offset `from` to the last that is mapped; those that are
   /// not mapped as k_no_unit.
   [[nodiscard]] std::vector<Lpn> units_of(std::uint32_t owner, std::uint32_t from) const;
+  [[nodiscard]] static std::uint64_t without_holes(const std::vector<Lpn>& units);
   [[nodiscard]] std::uint32_t data_blocks_per_pu() const;
 
   Reciprocal by_block_;

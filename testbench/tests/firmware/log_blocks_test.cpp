@@ -8,6 +8,7 @@
 
 #include "models/base/input_error.h"
 #include "testbench/tests/firmware/log_rig.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -80,21 +81,6 @@ TEST_CASE("BAST: a block written in any other order is merged in full: U copies,
   rig.host.verify_all();
 }
 
-TEST_CASE("BAST: merges count what they copy, not the places of what was never written") {
-  LogSetup setup("bast");
-  setup.logs = 1;
-  LogRig rig(setup);
-  rig.start_counting();
-  rig.write_unit(rig.units - 1);
-  rig.write_blocks(1, 1);
-  check_merges(rig, 0, 0, 1, 1, 1);  // of the first log, in full; the second is still one
-  rig.start_counting();
-  rig.write_unit(0);
-  rig.write_blocks(1, 1);
-  check_merges(rig, 1, 1, 0, 1, 1);  // region 1 had no data block to erase
-  rig.host.verify_all();
-}
-
 TEST_CASE("BAST: a page written twice keeps the log from taking the block's place") {
   LogSetup setup("bast");
   setup.logs = 1;
@@ -144,7 +130,83 @@ TEST_CASE("BAST: a log of which everything was trimmed is erased without a copy"
   rig.host.verify_all();
 }
 
+TEST_CASE("BAST: the log used longest ago makes room for another, and is counted") {
+  LogSetup setup("bast");
+  setup.logs = 2;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  const auto write = [&](std::uint64_t block, std::uint64_t unit) {
+    rig.write_unit(block * rig.units + unit);
+  };
+  for (const std::uint64_t block : {0, 1}) write(block, 3);  // takes the logs of those that were filled last
+  rig.start_counting();
+  write(0, 5);
+  write(2, 3);  // in place of region 1's
+  check_merges(rig, 0, 0, 1, rig.units, 2);
+  write(0, 4);
+  check_merges(rig, 0, 0, 1, rig.units, 2);
+  CHECK(test::statistics_of(rig.ftl).at("firmware/mapping/logs evicted") == 1);
+  rig.host.verify_all();
+}
+
+TEST_CASE("what was trimmed of a block-mapped region is not copied, nor counted as copied") {
+  for (const char* const scheme : {"bast", "fast"}) {
+    for (const std::uint64_t trimmed : {1, 3, 7}) {
+      INFO(scheme << ", " << trimmed << " units trimmed");
+      LogSetup setup(scheme);
+      setup.logs = 1;
+      {
+        LogRig rig(setup);  // a full merge
+        rig.write_blocks(0, rig.blocks);
+        rig.host.trim({{3 * 8, trimmed * 8}});
+        for (std::uint64_t n = 0; n < rig.units - 1; ++n) rig.write_unit(rig.units - 1);
+        rig.start_counting();
+        for (std::uint64_t n = 0; n < 2 * rig.units; ++n) rig.write_unit(2 * rig.units - 1);
+        CHECK(rig.merges().fulls > 0);
+        CHECK(rig.merges().full_units == rig.copies());
+        rig.host.verify_all();
+      }
+      LogRig rig(setup);  // a partial one
+      rig.write_blocks(0, rig.blocks);
+      rig.host.trim({{3 * 8, trimmed * 8}});
+      rig.write_blocks(1, 1);
+      rig.start_counting();
+      rig.write_unit(0);
+      rig.write_blocks(1, 1);
+      CHECK(rig.merges().partials == 1);
+      CHECK(rig.merges().partial_units == rig.units - 1 - trimmed);
+      CHECK(rig.copies() == rig.units - 1 - trimmed);
+      rig.host.verify_all();
+    }
+  }
+}
+
 // ---------------------------------------------------------------------------------------------------------------------- FAST
+
+TEST_CASE("FAST: a log with data of R block-mapped regions takes R merges, says the report") {
+  for (const std::uint64_t regions : {1, 2, 4, 8}) {
+    INFO(regions);
+    LogSetup setup("fast");
+    setup.logs = 1;
+    LogRig rig(setup);
+    rig.write_blocks(0, rig.blocks);
+    const auto write = [&] {
+      for (std::uint64_t n = 0; n < rig.units; ++n)
+        rig.write_unit(n % regions * rig.units + 1 + n / regions % (rig.units - 1));
+    };
+    write();
+    rig.write_unit(9 * rig.units + 1);  // empties the log
+    rig.start_counting();
+    for (std::uint64_t n = 1; n < rig.units; ++n) rig.write_unit(9 * rig.units + 1 + n % 2);  // fills it
+    write();
+    rig.write_unit(9 * rig.units + 1);
+    const auto numbers = test::statistics_of(rig.ftl);
+    CHECK(numbers.at("firmware/mapping/logs emptied") == 2);
+    CHECK(numbers.at("firmware/mapping/block-mapped regions per log") ==
+          Approx((1 + static_cast<double>(regions)) / 2));
+    rig.host.verify_all();
+  }
+}
 
 TEST_CASE("FAST: runs through whole block-mapped regions cost one erase each and copy nothing") {
   LogSetup setup("fast");
