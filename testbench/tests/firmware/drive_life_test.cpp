@@ -1,12 +1,14 @@
 // Allocation, coalescing, durability, wear-out, snapshots, and complaints about impossible
 // configurations.
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include "firmware/base/allocation_order.h"
 #include "models/base/input_error.h"
 #include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/given.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -590,4 +592,144 @@ TEST_CASE("background cleaning keeps the host from waiting for space") {
   }
   REQUIRE(waits[0] > 50);
   REQUIRE(waits[1] < waits[0] / 20);
+}
+
+// A page holds one mapping page, and what is written or read is whole ones: each read from flash is
+// one operation, and each program slot that is not padding one unit taken from the write buffer.
+TEST_CASE("what the write buffer answers and takes together is neither read nor programmed") {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (const bool timed : {false, true}) {
+      INFO("seed " << seed << (timed ? ", timed" : ", untimed"));
+      LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
+      setup.size();
+      setup.options.timed = setup.options.shuffle = timed;
+      setup.options.seed = seed;
+      ModelRig rig(setup, seed);
+      const std::uint64_t units = setup.shape.logical_blocks / 8;
+      for (int n = 0; n < 4000; ++n) {
+        const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? units : 40);
+        const auto count =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(1 + rig.host.random.below(3), units - unit));
+        if (rig.host.random.below(2) == 0) {
+          rig.host.write(unit * 8, 8 * count);
+        } else {
+          rig.host.read(unit * 8, 8 * count);
+        }
+        rig.host.wait_below(24);
+      }
+      rig.host.drain();
+      const FtlStatistics& s = rig.ftl.statistics();
+      const ModelHost::Given& given = rig.host.given;
+      constexpr auto k_host = static_cast<std::size_t>(Purpose::host);
+      CHECK(s.unmapped_reads == given.nothing_read);
+      CHECK(s.buffer_read_hits == given.units_read - given.nothing_read - rig.hw.flash.work[k_host].reads);
+      CHECK(s.buffer_overwrites == given.units_written - rig.hw.flash.work[k_host].units);
+      if (timed) CHECK(std::min(s.buffer_read_hits, s.buffer_overwrites) > 0);
+    }
+  }
+}
+
+TEST_CASE("read-modify-write reads are those that flash does for writes of a part") {
+  LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
+  setup.size();
+  setup.options.timed = true;
+  setup.config.buffer.flush_at = 0.5;
+  ModelRig rig(setup);
+  const std::uint64_t units = setup.shape.logical_blocks / 8;
+  for (std::uint64_t unit = 0; unit < units; ++unit) {
+    rig.host.write(unit * 8, 8);
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  REQUIRE(rig.ftl.statistics().rmw_reads == 0);
+  for (int n = 0; n < 2000; ++n) {
+    const auto first = static_cast<std::uint32_t>(rig.host.random.below(8));
+    rig.host.write(rig.host.random.below(units) * 8 + first,
+                   1 + static_cast<std::uint32_t>(rig.host.random.below(8 - first)));
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  const std::uint64_t reads = rig.hw.flash.work[static_cast<std::size_t>(Purpose::host)].reads;
+  CHECK(rig.ftl.statistics().rmw_reads == reads);
+  CHECK(reads > 500);
+  CHECK(reads < rig.ftl.statistics().host_units_written - units);  // some were written as a whole
+  rig.host.verify_all();
+}
+
+TEST_CASE("nothing is sent to flash until more of the write buffer waits than flush_at says") {
+  for (const std::uint32_t quarters : {0U, 1U, 2U, 3U}) {
+    INFO(quarters << " quarters");
+    LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
+    setup.config.buffer.flush_at = quarters / 4.0;
+    setup.size();
+    ModelRig rig(setup);
+    const std::uint32_t capacity = 64;
+    const std::uint32_t wait = capacity * quarters / 4;
+    for (std::uint64_t unit = 0; unit < wait; ++unit) rig.host.write(unit * 8, 8);
+    CHECK(rig.hw.flash.programs == 0);
+    rig.host.write(wait * 8, 8);
+    CHECK(rig.hw.flash.programs > 0);
+  }
+}
+
+TEST_CASE("collection in the background begins below its start, goes on to its stop, and rests until then") {
+  LifeSetup setup({1, 1, 1, 1, 96, 16, 4096, 0}, 0.4);
+  setup.config.gc.background_start = 0.11;
+  setup.config.gc.background_stop = 0.4;
+  setup.size();
+  ModelRig rig(setup);
+  const std::uint64_t units = setup.shape.logical_blocks / 8;
+  const auto packed = static_cast<std::uint32_t>((units + 15) / 16);
+  const auto part = [&](double share) {
+    return static_cast<std::uint32_t>(std::ceil(share * (96 - packed)));
+  };
+  const auto free = [&] { return rig.ftl.blocks().pu(0).free; };
+  std::set<std::uint32_t> begun_at;
+  bool at_work = false;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    const bool collects = op.purpose == Purpose::gc;
+    if (collects && !at_work) begun_at.insert(free());
+    at_work = collects;
+  };
+  std::uint32_t least = ~0U;
+  std::uint32_t most = 0;
+  for (std::uint64_t n = 0; n < 12 * units; ++n) {
+    rig.host.write((n < units ? n : rig.host.random.below(units)) * 8, 8);
+    if (n < 4 * units) continue;
+    least = std::min(least, free());
+    most = std::max(most, free());
+  }
+  CHECK(begun_at == std::set<std::uint32_t>{part(0.11) - 1});
+  CHECK(most >= part(0.4));
+  CHECK(most <= part(0.4) + 1);
+  CHECK(least <= part(0.11));
+  rig.hw.flash.watch = nullptr;
+  rig.host.verify_all();
+}
+
+TEST_CASE("static wear levelling moves data beyond its threshold, and no oftener than its interval") {
+  for (const std::int64_t threshold : {3, 8}) {
+    for (const std::int64_t interval : {1, 5, 20}) {
+      INFO("threshold " << threshold << ", interval " << interval);
+      LifeSetup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.9);
+      setup.config.wear.policy = "static";
+      const Given given({{"threshold", whole(threshold)}, {"interval", whole(interval)}});
+      setup.config.wear_policy = borrowed(given);
+      setup.size();
+      ModelRig rig(setup);
+      const std::uint64_t units = setup.shape.logical_blocks / 8;
+      for (std::uint64_t u = 0; u < units; ++u) rig.host.write(u * 8, 8);
+      bool moved = false;
+      for (int n = 0; n < 20'000; ++n) {
+        rig.host.write(rig.host.random.below(units / 10) * 8, 8);
+        const FtlStatistics& s = rig.ftl.statistics();
+        REQUIRE(s.wear_moves * static_cast<std::uint64_t>(interval) <= s.erases);
+        if (moved || s.wear_moves == 0) continue;
+        moved = true;
+        // What lies still has never been erased.
+        CHECK(rig.ftl.blocks().wear().maximum > static_cast<std::uint64_t>(threshold));
+      }
+      CHECK(moved);
+    }
+  }
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -119,7 +120,19 @@ class FakeFlash final : public FlashPort {
   std::uint64_t slc_programs = 0;  ///< of these, in SLC mode
   std::uint64_t copybacks = 0;     ///< of these
   std::uint64_t erased = 0;
-  std::function<void(const FlashOp&)> watch;  ///< told of every operation as it is performed
+  /// What was done for each purpose.
+  struct Work {
+    std::uint64_t reads = 0;
+    std::uint64_t programs = 0;
+    // of programs that did not fail
+    std::uint64_t units = 0;      ///< that hold a mapping page
+    std::uint64_t slc_units = 0;  ///< of these, in SLC mode
+    std::uint64_t map_units = 0;  ///< of these, map pages or what else lies behind the logical units
+    std::uint64_t copied = 0;     ///< slots filled by copybacks
+  };
+  std::array<Work, k_purposes> work;
+  std::array<std::uint64_t, 2> empty_erases{};  ///< of blocks with nothing in them, by the mode they got
+  std::function<void(const FlashOp&)> watch;    ///< told of every operation as it is performed
   /// Whether a read cannot be decoded: its data come out spoilt, all but the spare area. Asked once
   /// that has been read.
   std::function<bool(const FlashOp&)> fails;
@@ -244,6 +257,7 @@ class FakeFlash final : public FlashPort {
   }
   void read(FlashOp& op) {
     ++reads;
+    ++work_for(op).reads;
     for (FlashOp* plane = &op; plane != nullptr; plane = plane->next_plane) read_planes(*plane);
   }
   void read_planes(FlashOp& op) {
@@ -287,6 +301,21 @@ class FakeFlash final : public FlashPort {
     }
     if (programs >= options.fail_from && random_.uniform() < options.program_failure)
       op.status = FlashStatus::program_failed;
+    count(op);
+  }
+  Work& work_for(const FlashOp& op) { return work.at(static_cast<std::size_t>(op.purpose)); }
+  void count(const FlashOp& op) {
+    Work& of = work_for(op);
+    ++of.programs;
+    if (op.status != FlashStatus::ok) return;
+    const std::uint64_t logical_units = (shape_.logical_blocks + sectors_ - 1) / sectors_;
+    for (std::uint32_t slot = 0; slot < op.slots; ++slot) {
+      if (op.spare[slot] == k_no_unit) continue;
+      ++of.units;
+      if (op.mode == BlockMode::slc) ++of.slc_units;
+      if (op.spare[slot] >= logical_units) ++of.map_units;
+    }
+    if (op.command == FlashCommand::copyback) of.copied += op.slots;
   }
   /// What lies at the source goes out through spare and stamps, and from there to the destination.
   void copyback(FlashOp& op) {
@@ -312,6 +341,7 @@ class FakeFlash final : public FlashPort {
   }
   void erase(FlashOp& op) {
     ++erased;
+    if (block_of(op, 0).next_page == 0) ++empty_erases.at(static_cast<std::size_t>(op.mode));
     for (std::uint32_t p = 0; p < op.planes; ++p) {
       Block& block = block_of(op, p);
       const double worn = block.erases - block.slc_erases + block.slc_erases * options.slc_wear;

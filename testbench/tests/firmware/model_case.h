@@ -8,6 +8,7 @@
 #include "firmware/core/feature.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd::firmware::testing {
 
@@ -286,6 +287,9 @@ class CaseRig {
     REQUIRE((s.slc_units > 0) == (hw.flash.slc_programs > 0));
     REQUIRE(s.units_folded + s.units_folded_on_die + moved_by_features() ==
             s.units_programmed[static_cast<std::size_t>(Purpose::migration)]);
+    check_flash();
+    check_host();
+    check_amplification();
   }
   [[nodiscard]] std::uint64_t moved_by_features() const {
     std::uint64_t units = 0;
@@ -298,6 +302,63 @@ class CaseRig {
   }
 
  private:
+  /// What the firmware counts of its work on flash is what flash has seen.
+  void check_flash() const {
+    const FtlStatistics& s = ftl.statistics();
+    std::uint64_t reads = s.retries;
+    std::uint64_t slc_units = 0;
+    std::uint64_t map_units_moved = 0;
+    for (std::size_t p = 0; p < k_purposes; ++p) {
+      const FakeFlash::Work& work = hw.flash.work.at(p);
+      INFO(name_of(static_cast<Purpose>(p)));
+      reads += s.reads.at(p);
+      if (s.retries == 0) REQUIRE(s.reads.at(p) == work.reads);
+      REQUIRE(s.programs.at(p) == work.programs);
+      if (p == static_cast<std::size_t>(Purpose::host) || p == static_cast<std::size_t>(Purpose::map)) {
+        slc_units += work.slc_units;
+      } else {
+        map_units_moved += work.map_units;
+      }
+    }
+    REQUIRE(reads == hw.flash.reads);
+    REQUIRE(
+        s.units_folded_on_die ==
+        (case_.path == "none" ? 0 : hw.flash.work.at(static_cast<std::size_t>(Purpose::migration)).copied));
+    if (case_.promotion == 0) REQUIRE(s.slc_units == slc_units);
+    REQUIRE(s.slc_units <= slc_units);
+    if (case_.map_lines > 0) {
+      REQUIRE(s.map_units_moved <= map_units_moved);
+      // Where time passes, some are written anew while they are moved.
+      if (!hw.flash.options.timed) REQUIRE(s.map_units_moved == map_units_moved);
+    }
+    if (case_.path != "none") {
+      REQUIRE(s.slc_prepared == hw.flash.empty_erases.at(static_cast<std::size_t>(BlockMode::slc)));
+      REQUIRE(s.slc_returned == hw.flash.empty_erases.at(static_cast<std::size_t>(BlockMode::native)));
+    }
+    REQUIRE(s.idle_folds <= s.folds);
+  }
+  /// What it counts of the host's commands is what the host has asked for, if nothing was refused.
+  void check_host() const {
+    const FtlStatistics& s = ftl.statistics();
+    REQUIRE(s.host_blocks_read == host.given.blocks_read);
+    REQUIRE(s.host_units_read == host.given.units_read);
+    if (ftl.read_only()) return;
+    REQUIRE(s.host_blocks_written == host.given.blocks_written);
+    REQUIRE(s.host_units_written == host.given.units_written);
+    REQUIRE(s.units_trimmed == host.given.units_trimmed);
+    REQUIRE(s.unmapped_reads >= host.given.nothing_read);
+  }
+  /// Each program slot has one cause.
+  void check_amplification() const {
+    const auto numbers = test::statistics_of(ftl);
+    const std::string group = "firmware/write amplification/";
+    double sum = 0;
+    for (const auto& [name, value] : numbers) {
+      if (name.starts_with(group) && name != group + "total") sum += value;
+    }
+    REQUIRE(sum == Approx(numbers.at(group + "total")));
+    REQUIRE(numbers.at(group + "total") == Approx(ftl.write_amplification()));
+  }
   static DriveShape shape_of(const Case& c, const CasePolicies& policies) {
     DriveShape shape;
     FirmwareConfig config;

@@ -33,6 +33,8 @@ class ModelHost {
       : hw_(hardware),
         ftl_(ftl),
         shape_(shape),
+        unit_blocks_(static_cast<std::uint32_t>(shape.mapping_page_bytes) / shape.lba_bytes),
+        held_((shape.logical_blocks + unit_blocks_ - 1) / unit_blocks_, false),
         reference(shape.logical_blocks, k_zeros),
         random(seed, "model host") {
     attach();
@@ -55,6 +57,11 @@ class ModelHost {
       }
       if (!ftl_.read_only()) reference[lba + i] = slot.data[i];
     }
+    given.blocks_written += blocks;
+    for (std::uint64_t unit = lba / unit_blocks_; unit * unit_blocks_ < lba + blocks; ++unit) {
+      held_[unit] = true;
+      ++given.units_written;
+    }
     submit(slot);
   }
   /// With this placement handle.
@@ -68,6 +75,11 @@ class ModelHost {
     std::fill_n(slot.data.begin(), blocks, Stamp{0xBEEF});
     slot.expected.assign(reference.begin() + static_cast<std::ptrdiff_t>(lba),
                          reference.begin() + static_cast<std::ptrdiff_t>(lba + blocks));
+    given.blocks_read += blocks;
+    for (std::uint64_t unit = lba / unit_blocks_; unit * unit_blocks_ < lba + blocks; ++unit) {
+      ++given.units_read;
+      if (!held_[unit]) ++given.nothing_read;
+    }
     submit(slot);
   }
   void trim(std::vector<LbaRange> ranges) {
@@ -159,8 +171,19 @@ class ModelHost {
   FakeHardware& hw_;
   Ftl& ftl_;
   DriveShape shape_;
+  std::uint32_t unit_blocks_;
+  std::vector<bool> held_;  ///< by mapping page: something was written there, and it was not trimmed since
 
  public:
+  /// Of all commands that the drive was given.
+  struct Given {
+    std::uint64_t blocks_read = 0;
+    std::uint64_t blocks_written = 0;
+    std::uint64_t units_read = 0;     ///< mapping pages touched
+    std::uint64_t nothing_read = 0;   ///< of these, mapping pages that nothing was written to
+    std::uint64_t units_written = 0;  ///< the same
+    std::uint64_t units_trimmed = 0;  ///< mapping pages with data that were trimmed as a whole
+  } given;
   std::vector<Stamp> reference;
   RandomStream random;
   std::uint32_t handles = 1;   ///< placement handles that writes are given, at random
@@ -202,6 +225,13 @@ class ModelHost {
     return slot;
   }
   void clear(std::uint64_t lba, std::uint64_t blocks) {
+    const std::uint64_t end = lba + blocks;
+    // The last mapping page may reach beyond the drive.
+    const std::uint64_t end_unit = end == shape_.logical_blocks ? held_.size() : end / unit_blocks_;
+    for (std::uint64_t unit = (lba + unit_blocks_ - 1) / unit_blocks_; unit < end_unit; ++unit) {
+      if (held_[unit]) ++given.units_trimmed;
+      held_[unit] = false;
+    }
     if (!ftl_.read_only()) std::fill_n(reference.begin() + static_cast<std::ptrdiff_t>(lba), blocks, k_zeros);
   }
   void submit(Slot& slot) {

@@ -68,6 +68,8 @@ TEST_CASE("what is read again moves to the read dies, once") {
   CHECK(rig.dies_of(0, 200).size() == 4);  // written before anybody read
   rig.read_units(0, 64);
   CHECK(rig.counters().units_moved == 0);
+  CHECK(rig.counters().units_read_there == 32);  // two dies of four
+  CHECK(rig.counters().units_read_elsewhere == 32);
   rig.read_units(0, 64);
   rig.read_units(0, 64);
   const auto moved = rig.counters().units_moved;

@@ -73,6 +73,7 @@ TEST_CASE("data that are read again are read in SLC mode the third time") {
   rig.host.flush();
   rig.host.wait_below(1);
   CHECK(rig.stats().units_relocated == 32);
+  CHECK(rig.stats().slc_units == 100);  // promoted data are none that the host has written
   const auto native = rig.stats().host_units_native;
   rig.read_some(1);
   CHECK(rig.stats().host_units_native == native);
