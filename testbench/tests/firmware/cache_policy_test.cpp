@@ -2,6 +2,7 @@
 // and which caches are refused.
 #include <limits>
 
+#include "firmware/base/make_policy.h"
 #include "firmware/cache/lru_order.h"
 #include "firmware/cache/lru_policy.h"
 #include "models/base/input_error.h"
@@ -227,4 +228,112 @@ TEST_CASE("a cache that does not fit the drive is refused with the nearest valid
         "firmware.cache.policy: keeps-all keeps 1 of the cache free, which is no share from 0 to below 1");
   CHECK_THAT(refusal([](auto&, auto&, auto& config) { config.cache.policy = "lruu"; }),
              Contains("there is no 'lruu'"));
+}
+
+TEST_CASE("a line that is read is used, as one that is written") {
+  for (const char* const policy : {"lru", "cflru", "nv-wb", "read-write", "write-only"}) {
+    INFO(policy);
+    CacheCase c;
+    c.policy = policy;
+    FakeOptions options;
+    CacheRig rig(c, options, 9);
+    const std::uint64_t lines = rig.cache().store().capacity() / 32;
+    for (std::uint64_t unit = 0; unit < lines / 2; ++unit) rig.host.write(unit * 32, 32);
+    REQUIRE(rig.cache().covers(0, 32));
+    for (std::uint64_t unit = lines / 2; rig.cache().covers(32, 32); ++unit) {
+      REQUIRE(unit < 2 * lines);
+      rig.host.read(0, 32);
+      rig.host.write(unit * 32, 32);
+    }
+    CHECK(rig.cache().covers(0, 32));
+  }
+}
+
+TEST_CASE("a unit of which some blocks are in the cache is a hit in part") {
+  CacheCase c;
+  c.policy = "write-only";
+  FakeOptions options;
+  CacheRig rig(c, options, 9);
+  rig.host.write(0, 8);
+  rig.host.write(32, 32);
+  rig.host.read(0, 8);       // all that is asked for
+  rig.host.read(4, 8);       // half of it
+  rig.host.read(8, 8);       // nothing of it
+  rig.host.read(30, 34);     // nothing of one unit, all of the next
+  rig.host.read(0, 3 * 32);  // a part, all, nothing
+  const CacheStatistics& s = rig.cache().statistics();
+  CHECK(s.reads == 1 + 1 + 1 + 2 + 3);
+  CHECK(s.read_hits == 1 + 1 + 1);
+  CHECK(s.read_partial == 1 + 1);
+}
+
+TEST_CASE("clean lines are written to flash if all of them are to be, and dropped if not") {
+  for (const char* const write_back : {"dirty", "all"}) {
+    INFO(write_back);
+    CacheCase c;
+    c.policy = "lru";
+    c.write_back = write_back;
+    c.copy_waits = true;
+    FakeOptions options;
+    CacheRig rig(c, options, 9);
+    const std::uint64_t lines = rig.cache().store().capacity() / 32;
+    const std::uint64_t units = std::min(6 * lines, rig.shape.logical_blocks / 32);
+    for (std::uint64_t unit = 0; unit < units; ++unit) rig.host.write(unit * 32, 32);
+    rig.host.drain();
+    for (int n = 0; n < 2; ++n) {  // until all lines are clean ones
+      for (std::uint64_t unit = 0; unit < units / 2; ++unit) rig.host.read(unit * 32, 32);
+      rig.host.flush();
+      rig.host.drain();
+    }
+    const CacheStatistics before = rig.cache().statistics();
+    for (std::uint64_t unit = units / 2; unit < units; ++unit) rig.host.read(unit * 32, 32);
+    rig.host.drain();
+    const CacheStatistics& s = rig.cache().statistics();
+    CHECK(s.sectors_out == before.sectors_out);
+    CHECK((s.evictions > before.evictions) == (c.write_back == "all"));
+    CHECK((s.dropped > before.dropped) == (c.write_back == "dirty"));
+    rig.host.verify_all();
+  }
+}
+
+TEST_CASE("the window is a share of all lines") {
+  LineStore store(0, 64 * 16384, 512, 32, 512);
+  const std::array<Stamp, 64> stamps{};
+  MemorySpans where;
+  LruOrder order(store, {0.5, true, false});
+  std::vector<LineStore::Index> lines;
+  for (Lpn unit = 0; unit < 32; ++unit) {
+    const LineStore::Index i = store.add(unit);
+    store.lay(i, store.all_sectors(), stamps.data(), unit < 15, where);
+    order.push(i);
+    lines.push_back(i);
+  }
+  // Of 32 lines, 15 dirty ones are older than the first clean one, which is the last in the window.
+  CHECK(order.victim() == lines[15]);
+  order.remove(lines[15]);
+  // Of 31 the window has 15, all dirty.
+  CHECK(order.victim() == lines[0]);
+}
+
+TEST_CASE("scm-storage: few units that were written once are taken for hot, and writes are forgotten") {
+  LineStore store(0, 64 * 16384, 512, 32, 512);
+  constexpr std::uint64_t k_units = 1024;  // written until counts are halved
+  const auto make = [&](std::uint64_t units) {
+    return make_policy(cache_family(), "", "scm-storage", {},
+                       CacheContext{store, units, std::uint64_t{1} << 30U, 1});
+  };
+  // Two counters of 2048 each, the lesser of which counts: after n units a counter is taken with
+  // p = 1 - exp(-n / 1024), both with p^2, which is 0.168 on average over 1024 units.
+  const auto fresh = make(k_units);
+  int taken = 0;
+  for (Lpn unit = 0; unit < k_units - 1; ++unit) taken += fresh->admits_write(unit * 977 + 5) ? 1 : 0;
+  CHECK(taken < 0.22 * k_units);
+  CHECK(taken > 0.12 * k_units);
+  // One write counts half after as many as the memory holds units, and then none.
+  for (const bool halved : {false, true}) {
+    const auto policy = make(k_units);
+    CHECK_FALSE(policy->admits_write(1));
+    for (std::uint64_t n = 0; n < k_units - (halved ? 0 : 3); ++n) policy->admits_write(2);
+    CHECK(policy->admits_write(1) == !halved);
+  }
 }
