@@ -1,5 +1,6 @@
 // Refresh: what is due is moved, what is not stays; by reads, by age, by corrected bits; and it
 // never stands in the way.
+#include <cmath>
 #include <set>
 
 #include "firmware/features/refresh/refresher.h"
@@ -125,6 +126,43 @@ TEST_CASE("data that reach the age are moved by the next patrol, open blocks inc
     CHECK(moved.empty());
     rig.host.verify_all();
   }
+}
+
+TEST_CASE("what is due next is the oldest data, by what is left of their age") {
+  LimitsRig rig({.days = 30, .patrol_days = 1});
+  constexpr double k_day_seconds = 86'400;
+  CHECK(std::isinf(rig.ftl.next_due()));  // nothing has been written
+  rig.fill();
+  CHECK(rig.ftl.next_due() == Approx(30 * k_day_seconds));
+  rig.ftl.rest(0, 12 * k_day);
+  CHECK(rig.ftl.next_due() == Approx(18 * k_day_seconds));
+  rig.overwrite(200);  // others stay as old as they are
+  CHECK(rig.ftl.next_due() == Approx(18 * k_day_seconds));
+  rig.ftl.rest(0, 18 * k_day);
+  rig.ftl.patrol();
+  rig.host.drain();
+  CHECK(rig.ftl.next_due() <= 30 * k_day_seconds);
+  CHECK(rig.ftl.next_due() >= 12 * k_day_seconds);
+  CHECK(std::isinf(LimitsRig({.reads = 80, .patrol_days = 1}).ftl.next_due()));
+  CHECK(rig.ftl.patrol_interval() == Approx(k_day_seconds));
+}
+
+TEST_CASE("a patrol that is late does not bring the next ones forward") {
+  LimitsRig rig({.days = 30, .patrol_days = 7});
+  rig.fill();
+  rig.ftl.rest(0, 20 * k_day);
+  rig.read(1);  // the patrols of two weeks at once
+  const auto& moved = rig.watch();
+  rig.ftl.rest(0, 5 * k_day);
+  rig.read(1);
+  rig.ftl.rest(0, 1 * k_day + k_day / 2);  // not a week yet
+  rig.read(1);
+  rig.host.drain();
+  CHECK(moved.empty());
+  rig.ftl.rest(0, 4 * k_day);
+  rig.read(1);
+  rig.host.drain();
+  CHECK(moved.size() == rig.units());
 }
 
 TEST_CASE("a patrol rides on the host's commands") {

@@ -7,6 +7,7 @@
 #include "firmware/ecc/ecc_policy.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -70,6 +71,29 @@ class NeverGivesUp final : public EccPolicy {
                                   std::uint32_t /*tried*/) override {
     return last;
   }
+};
+
+/// Tells what it was told.
+class Recorder final : public EccPolicy {
+ public:
+  static constexpr std::string_view k_name = "recorder";
+  static constexpr std::string_view k_summary = "tells what it was told";
+  using Config = NoParameters;
+  Recorder(const Config& /*config*/, const EccContext& /*context*/) {}
+  [[nodiscard]] EccCodes codes() const override { return codes_of({EccCode::bch}); }
+  ReadAttempt first(const PageFacts& page) override {
+    told = page;
+    return {EccCode::bch, 0};
+  }
+  std::optional<ReadAttempt> next(const PageFacts& /*page*/, ReadAttempt /*last*/,
+                                  std::uint32_t /*tried*/) override {
+    return {};
+  }
+  void decoded(const PageFacts& /*page*/, ReadAttempt /*how*/, const Decoded& what) override {
+    result = what;
+  }
+  static inline PageFacts told;
+  static inline Decoded result;
 };
 
 bool holds(const FlashOp& op, Lpn unit) {
@@ -422,4 +446,50 @@ TEST_CASE("what is lost is known after a snapshot") {
   restore(rig, other);
   CHECK(other.read(k_lost * k_unit) == HostStatus::media_error);
   CHECK(other.read((k_lost + 5) * k_unit) == HostStatus::success);
+}
+
+TEST_CASE("policies are told the age of data in days, all cycles of a block, and wrong bits by frame") {
+  ecc_family().add<Recorder>("acme 1.0");
+  RetryRig rig("recorder");
+  rig.fill();
+  for (int n = 0; n < 4000; ++n) rig.host.write(rig.host.random.below(rig.shape.logical_blocks / 8) * 8, 8);
+  rig.host.drain();
+  rig.hw.flash.wrong_bits = [](const FlashOp& /*op*/) { return 60U; };
+  constexpr std::int64_t k_day = 86'400'000'000'000;  // nanoseconds
+  std::uint32_t rested = 0;
+  double days = 0;
+  for (const std::uint32_t cycles : {0U, 700U, 11U}) {
+    for (const double more : {0.0, 0.25, 30.0}) {
+      rig.ftl.rest(cycles, static_cast<std::int64_t>(more * static_cast<double>(k_day)));
+      rested += cycles;
+      days += more;
+      for (const std::uint32_t units : {1U, 2U}) {  // the two of a page
+        const std::uint64_t lba = rig.host.random.below(rig.shape.logical_blocks / 16 - 1) * 16;
+        const BlockNumber block =
+            rig.ftl.blocks().layout().block_of(rig.ftl.map().lookup(static_cast<Lpn>(lba / 8)));
+        INFO(rested << " cycles, " << days << " days, " << units << " units");
+        const std::uint64_t reads = rig.hw.flash.reads;
+        CHECK(rig.read(lba, 8) == HostStatus::success);
+        REQUIRE(rig.hw.flash.reads == reads + 1);
+        CHECK(Recorder::told.block == block);
+        CHECK(Recorder::told.cycles == rested + rig.ftl.blocks().info(block).erases);
+        CHECK(Recorder::told.days == Approx(days).margin(0.01));  // and what has been simulated
+        CHECK(Recorder::result.worst == 60);
+        CHECK(Recorder::result.mean == 60.0 / rig.shape.frames_per_unit);
+      }
+    }
+  }
+}
+
+TEST_CASE("the uncorrectable bit error rate is frames lost by bits read") {
+  RetryRig rig("fixed");
+  rig.fill();
+  rig.ftl.reset_statistics();
+  rig.hw.flash.fails = [](const FlashOp& op) { return holds(op, 10); };
+  rig.hw.flash.failed_frames = [](const FlashOp& /*op*/) { return 3U; };
+  for (std::uint64_t unit = 0; unit < 40; ++unit) rig.read(unit * k_unit);
+  const auto numbers = test::statistics_of(rig.ftl);
+  CHECK(rig.stats().lost_reads == 1);
+  CHECK(numbers.at("firmware/error correction/frames lost") == 3);
+  CHECK(numbers.at("firmware/error correction/uber") == Approx(3.0 / (40 * 4096 * 8)));
 }
