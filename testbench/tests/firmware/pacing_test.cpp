@@ -95,3 +95,27 @@ TEST_CASE("pacing is refused where collection does not work ahead of the host") 
   c.dynamic = 2;
   refused(c, "SLC mode");
 }
+
+TEST_CASE("credit grants what is gained, and more or less of it as there is more or less free space") {
+  const Given given({{"correction", Value(0.8)}, {"least", Value(0.3)}});
+  const auto policy = pacing_family().make("credit", given);
+  REQUIRE(policy != nullptr);
+  const auto grant = [&](double level) { return policy->grant({.moved = 8, .gained = 24, .level = level}); };
+  CHECK(grant(1) == Approx(24));
+  CHECK(grant(1.5) == Approx(24 * 1.4));
+  CHECK(grant(0.5) == Approx(24 * 0.6));
+  CHECK(grant(0) == Approx(24 * 0.3));
+}
+
+TEST_CASE("proportional grants the average gain, in proportion to the free space") {
+  const auto policy = pacing_family().make("proportional", Given());
+  REQUIRE(policy != nullptr);
+  const auto grant = [&](double gained, double level) {
+    return policy->grant({.moved = 8, .gained = gained, .level = level});
+  };
+  CHECK(grant(24, 1) == Approx(24));
+  CHECK(grant(24, 0.5) == Approx(12));
+  CHECK(grant(24, 0) == Approx(24 * 0.05));
+  // One victim that gives nothing hardly shows: 8 of 4096 slots.
+  CHECK(grant(0, 1) == Approx(24 * (1 - 8.0 / 4096)));
+}

@@ -1,5 +1,11 @@
 // A drive with blocks in SLC mode through its life: failures in either mode, the end, and
 // snapshots.
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "firmware/blocks/pslc.h"
+#include "firmware/core/core.h"
 #include "firmware/pslc/data_path.h"
 #include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_case.h"
@@ -222,4 +228,103 @@ TEST_CASE("a snapshot of a drive whose blocks in SLC mode are others is refused 
   CHECK_THAT(complaint([](Case& other) { other.fixed = 1; }), Contains("units"));
   CHECK_THAT(complaint([](Case& other) { other.dynamic = 5; }),
              Contains("4 dynamic SLC blocks per parallel unit, this drive has 5"));
+}
+
+TEST_CASE("folding in the background begins below fold_below and ends at fold_until") {
+  for (const double below : {0.3, 0.5}) {
+    INFO(below);
+    Case c{geometry(1, 1, 1, 1, 60, 16, 4096)};
+    c.slc_pages = 8;
+    c.fixed = 10;
+    c.path = "all";
+    c.fold_below = below;  // until 0.2 more
+    c.fill = 0.6;
+    CaseRig rig(c, false, 3);
+    const auto free = [&] {
+      const PslcRoom room = *rig.ftl.pslc_room();
+      return 10 * static_cast<double>(room.free) / static_cast<double>(room.size);
+    };
+    std::set<double> begun_at;
+    bool at_work = false;
+    rig.hw.flash.watch = [&](const FlashOp& op) {
+      if (op.purpose == Purpose::migration && !at_work) begun_at.insert(free());
+      if (op.purpose != Purpose::gc) at_work = op.purpose == Purpose::migration;
+    };
+    double least = 10;
+    double most = 0;
+    for (int n = 0; n < 6000; ++n) {
+      write_unit(rig, rig.host.random.below(units(rig)));
+      if (n < 2000) continue;
+      least = std::min(least, free());
+      most = std::max(most, free());
+    }
+    CHECK(begun_at == std::set<double>{10 * below - 1});
+    CHECK(least == 10 * below);
+    CHECK(most >= 10 * below + 2);
+    CHECK(most <= 10 * below + 3);
+    CHECK(rig.ftl.statistics().idle_folds == 0);
+    rig.finish();
+  }
+}
+
+TEST_CASE("where all data go to SLC mode, what they wait for is a block in it") {
+  Case c{geometry(1, 1, 1, 1, 60, 16, 4096)};
+  c.slc_pages = 8;
+  c.fixed = 3;
+  c.path = "all";
+  c.fold_below = 0;
+  c.fill = 0.6;
+  CaseRig rig(c, true, 3);
+  for (int n = 0; n < 2000; ++n) {
+    rig.host.write(rig.host.random.below(units(rig)) * 8, 8);
+    rig.host.wait_below(16);
+  }
+  rig.host.drain();
+  CHECK(rig.ftl.statistics().slc_waits > 20);
+  CHECK(rig.ftl.statistics().space_waits == 0);
+  rig.finish();
+}
+
+TEST_CASE("a pSLC has the whole blocks that come nearest to its size, at least one") {
+  Case c{geometry(2, 1, 1, 1, 60, 16, 4096)};
+  c.slc_pages = 8;
+  c.fixed = 2;
+  c.path = "all";
+  const CaseRig rig(c, false, 1);
+  const Layout layout = make_layout(rig.shape, rig.config);
+  const Bytes block = Bytes{2} * 8 * 4096;  // of each of the two parallel units
+  PslcConfig config = rig.config.pslc;
+  for (const auto& [blocks, wanted] :
+       {std::pair{0.1, 1U}, {0.49, 1U}, {1.4, 1U}, {1.5, 2U}, {2.4, 2U}, {2.6, 3U}}) {
+    INFO(blocks);
+    config.static_bytes = 0;
+    config.dynamic_bytes = static_cast<Bytes>(blocks * static_cast<double>(block));
+    CHECK(pslc_size(config, layout).dynamic == wanted);
+    std::swap(config.static_bytes, config.dynamic_bytes);
+    CHECK(pslc_size(config, layout).statics == wanted);
+  }
+}
+
+TEST_CASE("what may be dynamic falls in a line while valid data grow") {
+  Case c{geometry(1, 1, 1, 1, 80, 16, 4096)};
+  c.slc_pages = 8;
+  c.dynamic = 12;
+  c.path = "all";
+  c.fill = 0.5;
+  CaseRig rig(c, false, 1);
+  const PslcConfig& config = rig.config.pslc;
+  REQUIRE(config.full_until < config.gone_at);
+  const auto kept = static_cast<double>(rig.ftl.blocks().layout().kept_units());
+  std::set<std::uint64_t> sizes;
+  for (std::uint64_t unit = 0; unit < units(rig); ++unit) {
+    write_unit(rig, unit);
+    rig.host.flush();
+    rig.host.wait_below(1);
+    const double full = static_cast<double>(unit + 1) / kept;
+    const double share = (config.gone_at - full) / (config.gone_at - config.full_until);
+    const auto blocks = static_cast<std::uint64_t>(std::lround(12 * std::clamp(share, 0.0, 1.0)));
+    REQUIRE(rig.ftl.pslc_room()->size == blocks * 8 * 4096);
+    sizes.insert(blocks);
+  }
+  CHECK(sizes.size() == 13);
 }

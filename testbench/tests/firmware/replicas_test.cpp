@@ -388,3 +388,17 @@ TEST_CASE("copies that cannot be say so in one line") {
   rig.config.allocation.stripe = "C";
   CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config), Catch::Contains("firmware.allocation.stripe"));
 }
+
+TEST_CASE("a list remembers as many mapping pages as its size holds") {
+  for (const Bytes unit : {Bytes{2048}, Bytes{4096}, Bytes{16384}}) {
+    for (const std::uint32_t others : {3U, 4U}) {
+      INFO(unit << " B, " << others << " others");
+      const auto policy = replica_family().make(
+          "hot-reads", Given({{"list", whole(static_cast<std::int64_t>(4 * unit))}, {"reads", whole(2)}}),
+          ReadHotContext{unit});
+      REQUIRE(policy != nullptr);
+      for (Lpn number = 0; number <= others; ++number) CHECK_FALSE(policy->read(number));
+      CHECK(policy->read(0) == (others < 4));
+    }
+  }
+}

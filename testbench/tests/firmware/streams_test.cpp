@@ -3,6 +3,7 @@
 #include "firmware/features/streams/streams.h"
 
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "models/base/input_error.h"
@@ -205,6 +206,65 @@ TEST_CASE("blocks hold data of one handle, as long as isolation says") {
     CHECK(feature.counters().invalid == 0);
     CHECK(feature.counters().erased == rig.ftl.statistics().erases);
   }
+}
+
+TEST_CASE("each block that a handle opened was filled, cut short or failed, or is open") {
+  for (const char* const isolation : {"initially", "persistently"}) {
+    for (std::uint64_t seed = 1; seed <= 3; ++seed) {
+      INFO(isolation << ", seed " << seed);
+      Case c = tight(isolation);
+      c.geometry.blocks = 40;
+      c.fill = 0.7;
+      c.program_failure = 0.002 / stress();
+      c.refresh = 0;  // patrols end blocks early
+      CaseRig rig(c, false, seed);
+      const FtlStatistics& s = rig.ftl.statistics();
+      std::uint64_t failed_of_host = 0;
+      rig.anything(4000, 1);
+      rig.host.drain();
+      const Streams& feature = streams(rig.ftl);
+      const auto open = [&](std::uint8_t handle) {
+        std::uint64_t blocks = 0;
+        for (std::uint32_t pu = 0; pu < rig.ftl.blocks().layout().pus; ++pu) {
+          rig.ftl.blocks().for_each_target(pu, [&](WriteTarget target, const BlockPool::Frontier& /*front*/) {
+            if (target == host_target(handle)) ++blocks;
+          });
+        }
+        return blocks;
+      };
+      std::uint64_t cut_short = 0;
+      for (std::uint8_t handle = 0; handle < c.handles; ++handle) {
+        const BlockPool::HandleUse& use = feature.use(handle);
+        CHECK(use.opened == use.filled + use.cut_short + use.failed + open(handle));
+        CHECK(use.filled > 0);
+        cut_short += use.cut_short;
+        failed_of_host += use.failed;
+      }
+      CHECK(cut_short > 0);
+      CHECK(failed_of_host <= s.program_failures);
+      const auto numbers = test::statistics_of(rig.ftl);
+      CHECK(numbers.at("firmware/streams/media bytes with metadata written") ==
+            4096.0 * static_cast<double>(std::reduce(s.units_programmed.begin(), s.units_programmed.end()) +
+                                         std::reduce(s.units_padded.begin(), s.units_padded.end())));
+      CHECK(numbers.at("firmware/streams/host bytes with metadata written") ==
+            512.0 * static_cast<double>(rig.host.given.blocks_written));
+      rig.finish();
+    }
+  }
+}
+
+TEST_CASE("data that are overwritten in order are not said to be reallocated") {
+  Case c = tight("initially");
+  CaseRig rig(c, false, 1);
+  rig.host.handles = 1;
+  const std::uint64_t units = rig.shape.logical_blocks / 8;
+  for (std::uint64_t n = 0; n < 5 * units; ++n) rig.host.write(n % units * 8, 8);
+  rig.host.drain();
+  REQUIRE(rig.ftl.statistics().gc_victims > 50);
+  CHECK(rig.ftl.statistics().gc_victim_valid ==
+        rig.hw.flash.work[static_cast<std::size_t>(Purpose::gc)].units);
+  CHECK(streams(rig.ftl).counters().moved * 4 < rig.ftl.statistics().gc_victims);
+  rig.finish();
 }
 
 TEST_CASE("writes by placement handles keep the data, on tight drives, timed or not") {
