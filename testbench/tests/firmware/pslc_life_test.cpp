@@ -282,6 +282,8 @@ TEST_CASE("where all data go to SLC mode, what they wait for is a block in it") 
   rig.host.drain();
   CHECK(rig.ftl.statistics().slc_waits > 20);
   CHECK(rig.ftl.statistics().space_waits == 0);
+  CHECK(rig.ftl.statistics().folds > 20);
+  CHECK(rig.ftl.statistics().idle_folds == 0);
   rig.finish();
 }
 
