@@ -150,7 +150,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
     sink.value("units programmed", s.units_programmed[p], "units", "mapping pages written");
     sink.value("units padded", s.units_padded[p], "units", "slots written with nothing in them");
     sink.value("programs", s.programs[p], "", "program operations");
-    sink.value("reads", s.reads[p], "", "read operations");
+    sink.value("reads", s.reads[p], "", "read operations, further attempts (retries) left out");
     sink.close();
   }
   sink.value("erases", s.erases, "",
