@@ -43,7 +43,10 @@ class BlkparseFormat final : public TraceFormat {
     const std::string_view action = fields.need(at, k_blkparse_action);
     if (action.size() > 2) bad_field(at, k_blkparse_action, action, "is no action");
     if (action != action_) return false;
-    if (!operation(at, fields.need(at, k_blkparse_rwbs), record)) return false;
+    const std::string_view letters = fields.need(at, k_blkparse_rwbs);
+    if (!is_rwbs(letters)) bad_field(at, k_blkparse_rwbs, letters, "is no operation");
+    if (!read_rwbs(letters, record)) return false;  // a pass-through command
+    if (letters.front() == 'F' && !has_extent(fields)) record.opcode = HostOpcode::flush;
     return extent(fields, at, record);
   }
   [[nodiscard]] std::string note() const override { return "action " + action_; }
@@ -61,13 +64,15 @@ class BlkparseFormat final : public TraceFormat {
     whole_number(at, k_blkparse_device, text.substr(0, comma));
     whole_number(at, k_blkparse_device, text.substr(comma + 1));
   }
-  /// False: a pass-through command.
-  static bool operation(const LineReader& at, std::string_view rwbs, TraceRecord& record) {
-    if (!is_rwbs(rwbs)) bad_field(at, k_blkparse_rwbs, rwbs, "is no operation");
-    return read_rwbs(rwbs, record);
+  /// "sector + sectors" comes next, and there are some. Of a write without data, which is a flush,
+  /// blkparse leaves them out ("FWS [command]", completed "FWS 0 [0]").
+  static bool has_extent(Fields fields) {
+    std::string_view sector;
+    std::string_view plus;
+    std::string_view sectors;
+    return fields.next(sector) && fields.next(plus) && plus == "+" && fields.next(sectors) && sectors != "0";
   }
-  /// "sector + sectors [command]"; a flush may stop before it. A write of no sectors with a leading
-  /// F is a flush, too.
+  /// "sector + sectors [command]"; a flush may stop before it.
   static bool extent(Fields& fields, const LineReader& at, TraceRecord& record) {
     record.offset = 0;
     record.bytes = 0;

@@ -121,6 +121,32 @@ TEST_CASE("blkparse text: one action, flushes, discards, forced unit access, sum
   CHECK(read_text(text, "blkparse", queued).size() == 1);
 }
 
+TEST_CASE("blkparse text: a write without data that flushes first is a flush") {
+  const std::string text =
+      "  8,0    3        1     0.000000000   697  Q FWS [jbd2/sda1-8]\n"
+      "  8,0    3        2     0.000001000   697  Q FWFS 16 + 8 [jbd2/sda1-8]\n"
+      "  8,0    3        3     0.000002000     0  C FWS 0 [0]\n"
+      "  8,0    3        4     0.000003000     0  C FWFS 16 + 8 [0]\n"
+      "  8,0    3        5     0.000004000   697  Q FWS 0 + 0 [jbd2/sda1-8]\n"
+      "  8,0    3        6     0.000005000   697  Q FWS\n";
+  const Request flush{HostOpcode::flush, false, 0, 0, 0, 0};
+  const auto at = [](Request request, Picoseconds time) {
+    request.time = time;
+    return request;
+  };
+  TraceFile file;
+  file.blkparse.action = "Q";
+  CHECK(read_text(text, "blkparse", file) ==
+        std::vector{flush, Request{HostOpcode::write, true, 0, 8192, 4096, 1_us}, at(flush, 4_us),
+                    at(flush, 5_us)});
+  file.blkparse.action = "C";
+  CHECK(read_text(text, "blkparse", file) ==
+        std::vector{flush, Request{HostOpcode::write, true, 0, 8192, 4096, 1_us}});
+  file.blkparse.action = "Q";
+  CHECK_THROWS_WITH(read_text("  8,0 3 1 0.0 697 Q WS [kworker]\n", "blkparse", file),
+                    Catch::Contains("field sector"));
+}
+
 TEST_CASE("csv with a column map") {
   TraceFile file;
   file.columns = ColumnsConfig{};
