@@ -469,7 +469,7 @@ void NandDie::resume(tlm::tlm_generic_payload& payload, const sc_core::sc_time& 
   }
   const Picoseconds going = arrival(event_queue_, delay) + setup_.bus.control() + setup_.part.resume_overhead;
   array_ = std::exchange(suspended_, {});
-  if (history_) stretch_rest(array_, going);
+  if (history_ && array_.suspends == 1) stretch_rest(array_, going);  // later ones find it stretched
   charge(*op, Cause::suspend, going);
   array_.suspendable = going + setup_.part.min_resume_time;
   start_array(going, 0);

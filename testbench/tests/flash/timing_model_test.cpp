@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "testbench/tests/flash/flash_fixture.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
@@ -181,6 +182,95 @@ TEST_CASE("a model is told what the drive knows, and its energies are added up")
   CHECK(sense.die_deviate == variation.die(DieId{0}));
   CHECK(sense.block_deviate == variation.block(DieId{0}, PlaneId{0}, BlockId{3}));
   CHECK(sense.layer_deviate == variation.layer(0));
+}
+
+TEST_CASE("the energy of a die is that of all planes and passes, since statistics began") {
+  Options o = suspending();
+  o.part.cell = "tlc";
+  o.part.planes = 2;
+  o.part.pages_per_block = 12;
+  o.part.program_unit = "word-line";
+  o.part.program_passes = 2;
+  o.timing = [](const NandPart& part, const ArrayOperation& op) {
+    ArrayAnswer answer{.duration = data_sheet_latency(part, op)};
+    answer.duration += static_cast<Picoseconds>(op.cycles) * 1_us;  // the more worn plane is the slower one
+    answer.energy = op.command == ArrayCommand::erase     ? 4e-6
+                    : op.command == ArrayCommand::program ? 2e-6 + 1e-7 * op.cycles
+                                                          : 1e-6;
+    return answer;
+  };
+  Bench b(o);
+  const auto told = [&b] { return statistics_of(b.array.die(DieId{0})); };
+  CHECK(told().count("array_energy") == 0);
+  const auto run = [&b](Operation one) {
+    submit(one);
+    b.run();
+  };
+  Operation worn = make(b, FlashCommand::erase, 0, 1, 0);
+  worn.op.plane = PlaneId{1};
+  run(worn);
+  CHECK(told().at("array_energy") == Approx(4e-6));
+  b.array.reset_statistics();
+  CHECK(told().count("array_energy") == 0);
+  run(make(b, FlashCommand::program, 0, 1, 0, 2, 3));
+  CHECK(told().at("array_energy") == Approx(2 * 2e-6 + 1e-7));
+  run(make(b, FlashCommand::read, 0, 1, 0, 2));
+  CHECK(told().at("array_energy") == Approx(2 * 2e-6 + 1e-7 + 2 * 1e-6));
+}
+
+TEST_CASE("the suspend that a part allows last is the last, and a reset forgets it") {
+  Options o = suspending();
+  o.part.max_suspends = 1;
+  Bench b(o);
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation program = make(b, FlashCommand::program, 0, 1, 0);
+  Operation first = make(b, FlashCommand::read, 0, 0, 0);
+  Operation second = make(b, FlashCommand::read, 0, 0, 0);
+  submit(program);
+  b.event_queue.run_until(200_us);
+  submit(first);
+  b.event_queue.run_until(400_us);
+  submit(second);
+  b.run();
+  CHECK(first.done < program.done);
+  CHECK(second.done > program.done);
+  CHECK(statistics_of(b.array.die(DieId{0})).at("suspends") == 1);
+  b.array.reset_statistics();
+  CHECK(statistics_of(b.array.die(DieId{0})).at("suspends") == 0);
+}
+
+TEST_CASE("what is left is stretched once, however often it is suspended, and suspend points move with it") {
+  Options o = suspending();
+  o.timing = [](const NandPart& part, const ArrayOperation& op) {
+    ArrayAnswer answer{.duration = data_sheet_latency(part, op)};
+    if (op.command == ArrayCommand::program) answer.suspend_points = {250_us, 350_us};
+    if (op.resumed) answer.duration *= 2;
+    return answer;
+  };
+  Bench b(o);
+  const BusTiming& bus = b.array.bus();
+  const NandPart& part = b.array.part();
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation program = make(b, FlashCommand::program, 0, 1, 0);
+  Operation first = make(b, FlashCommand::read, 0, 0, 0);
+  Operation second = make(b, FlashCommand::read, 0, 0, 0);
+  submit(program);
+  const Picoseconds start = bus.data_in(1).total();
+  b.event_queue.run_until(start + 200_us);
+  submit(first);
+  const Picoseconds reading = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
+  const Picoseconds going =
+      start + 250_us + part.program_suspend_latency + reading + bus.control() + part.resume_overhead;
+  // A suspend that is accepted at a point stops there: 100 us lie between the two, which take 200
+  // us now.
+  b.event_queue.run_until(going + 200_us - bus.control());
+  submit(second);
+  b.run();
+  CHECK(first.latency() == 50_us + part.program_suspend_latency + reading);
+  CHECK(second.latency() == bus.control() + part.program_suspend_latency + reading);
+  CHECK(program.ledger.spent(Cause::program) == 250_us + 2 * 250_us);
 }
 
 TEST_CASE("models of timing and of reliability are told of the same dies, blocks and layers") {
