@@ -178,6 +178,25 @@ TEST_CASE("errors come with wear, age, reads and the retry step") {
   CHECK(by_default == Approx(3.5e-3 * o.ecc.frame_bits() * k_frames).epsilon(0.2));
 }
 
+TEST_CASE("of a read of two planes only what could not be decoded is lost") {
+  Options o = failing(60);
+  o.rber = [](const ArrayOperation& stress) { return stress.plane == PlaneId{1} ? 0.2 : 0; };
+  Bench b(o);
+  Operation program = make(b, FlashCommand::program, 0, 0, 0, 2);
+  execute(program);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0, 2);
+  read.op.code = EccCode::bch;
+  read.op.first_slot = 1;
+  read.op.slots -= 2;  // all but the first of plane 0 and the last of plane 1
+  execute(read);
+  const std::uint32_t good = b.units_per_page - 1;
+  REQUIRE(read.op.slots == 2 * good);
+  CHECK(read.op.status == FlashStatus::uncorrectable);
+  CHECK(read.op.failed_slots == ((std::uint64_t{1} << good) - 1) << good);
+  for (std::uint32_t slot = 0; slot < read.op.slots; ++slot)
+    CHECK((read.stamps[slot * b.stamps_per_unit] == program.stamps[0]) == (slot < good));
+}
+
 TEST_CASE("a waterfall fails as the integral over its transition says") {
   EccConfig config;
   CodeConfig& code = config.codes[static_cast<std::size_t>(EccCode::hard_ldpc)];

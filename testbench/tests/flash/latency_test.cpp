@@ -3,6 +3,7 @@
 #include <tuple>
 
 #include "testbench/tests/flash/flash_fixture.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::literals;
@@ -105,6 +106,12 @@ void program_in_passes(std::uint32_t passes) {
   CHECK(program.latency() == passes * (bus.data_in(6).total() + bus.status()) + 3500_us);
   CHECK(program.ledger.spent(Cause::program) == 3500_us);
   CHECK(b.memory.bytes == passes * 6 * 16384);
+  const FlashCounts counts = b.array.channel(ChannelId{0}).counts();
+  const auto& counted = counts.kinds[static_cast<std::size_t>(FlashCommand::program)]
+                                    [static_cast<std::size_t>(program.op.purpose)];
+  CHECK(counted.operations == 1);
+  CHECK(counted.pages == 6);
+  CHECK(counted.bytes == passes * 6 * (16384 + 1000));
   Operation read = make(b, FlashCommand::read, 0, 0, 2, 2);
   run_alone(read);
   CHECK(read.spare[0] == 2 * 4);
@@ -505,6 +512,90 @@ TEST_CASE("memory may answer late, and the processor may end answers late") {
   b.run();
   for (const Operation& e : erases) CHECK(e.done >= 0);
   CHECK(b.array.controller().outstanding() == 0);
+}
+
+TEST_CASE("of a transfer a window has the bytes that move in it") {
+  Bench b(tlc());
+  const BusTiming::Phase in = b.array.bus().data_in(1);
+  const auto told = [&b] { return statistics_of(b.array.channel(ChannelId{0})); };
+  const auto share = [](Picoseconds part, Picoseconds span) {
+    return Approx(static_cast<double>(part) / static_cast<double>(span));
+  };
+  Operation program = make(b, FlashCommand::program, 0, 0, 0);
+  submit(program);
+  b.event_queue.run_until(in.command / 2);
+  CHECK(told().at("bus_utilisation") == 1);
+  CHECK(told().at("bus_data") == 0);
+  CHECK(told().at("bus_command") == 1);
+  b.array.reset_statistics();
+  b.event_queue.run_until(in.command + in.data / 3);
+  const Picoseconds second = in.command - in.command / 2 + in.data / 3;
+  CHECK(told().at("bus_utilisation") == 1);
+  CHECK(told().at("bus_data") == share(in.data / 3, second));
+  b.array.reset_statistics();
+  b.run();
+  const Picoseconds rest = b.event_queue.now() - in.command - in.data / 3;
+  CHECK(told().at("bus_data") == share(in.data - in.data / 3, rest));
+  CHECK(told().at("bus_command") == share(b.array.bus().status(), rest));
+}
+
+TEST_CASE("counts of channels add up, each of them") {
+  FlashCounts one;
+  FlashCounts other;
+  std::uint64_t number = 0;
+  const auto fill = [&number](FlashCounts& counts) {
+    for (auto& command : counts.kinds) {
+      for (auto& kind : command) kind = {++number, ++number, ++number};
+    }
+    for (auto& command : counts.by_planes) {
+      for (std::uint64_t& planes : command) planes = ++number;
+    }
+    for (Picoseconds& time : counts.bus_time) time = static_cast<Picoseconds>(++number);
+    for (Picoseconds& time : counts.wait_time) time = static_cast<Picoseconds>(++number);
+    counts.data_time = static_cast<Picoseconds>(++number);
+    counts.suspends = ++number;
+  };
+  fill(one);
+  const std::uint64_t apart = number;  // between a count and its counterpart
+  fill(other);
+  FlashCounts sum = one;
+  sum.add(other);
+  const auto adds = [apart](auto whole, auto part) {
+    return static_cast<std::uint64_t>(whole) == 2 * static_cast<std::uint64_t>(part) + apart;
+  };
+  for (std::size_t c = 0; c < k_flash_commands; ++c) {
+    for (std::size_t p = 0; p < k_purposes; ++p) {
+      CHECK(adds(sum.kinds[c][p].operations, one.kinds[c][p].operations));
+      CHECK(adds(sum.kinds[c][p].pages, one.kinds[c][p].pages));
+      CHECK(adds(sum.kinds[c][p].bytes, one.kinds[c][p].bytes));
+    }
+    for (std::size_t n = 0; n < k_most_planes; ++n) CHECK(adds(sum.by_planes[c][n], one.by_planes[c][n]));
+    CHECK(adds(sum.wait_time[c], one.wait_time[c]));
+  }
+  for (std::size_t u = 0; u < k_bus_uses; ++u) CHECK(adds(sum.bus_time[u], one.bus_time[u]));
+  CHECK(adds(sum.data_time, one.data_time));
+  CHECK(adds(sum.suspends, one.suspends));
+}
+
+TEST_CASE("what the controller moves, and how late memory is, is of what has been since a reset") {
+  Options o = tlc();
+  o.memory_latency = 900_us;
+  Bench b(o);
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  execute(old);
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  run_alone(read);
+  const Picoseconds late = read.ledger.spent(Cause::memory);
+  CHECK(late == 900_us - b.array.bus().data_out(0, b.units_per_page).total());
+  auto told = statistics_of(b.array.controller());
+  CHECK(told["memory_transfers"] == 1);
+  CHECK(told["memory_bytes"] == 16384);
+  CHECK(told["memory_late"] == Approx(static_cast<double>(late) * 1e-6));
+  b.array.reset_statistics();
+  told = statistics_of(b.array.controller());
+  CHECK(told["memory_transfers"] == 0);
+  CHECK(told["memory_bytes"] == 0);
+  CHECK(told["memory_late"] == 0);
 }
 
 TEST_CASE("a die refuses an operation while it is busy") {

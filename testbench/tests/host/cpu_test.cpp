@@ -79,6 +79,32 @@ TEST_CASE("of the stages that wait for a core a window has what is run in it") {
   CHECK(utilisation(10_us) == 0.25);
 }
 
+TEST_CASE("cores and stages report what they did and waited since statistics began") {
+  CoreSet one(cores(1));
+  one.run(0, Stage::command, 1);         // until 300 ns
+  one.run(0, Stage::translate, 3);       // until 600 ns
+  one.run(100_ns, Stage::translate, 1);  // until 700 ns
+  auto told = test::statistics_of(one, Picoseconds{1_us});
+  CHECK(told["core 0/stages"] == 3);
+  CHECK(told["core 0/utilisation"] == Approx(0.7));
+  CHECK(told["stage command/executions"] == 1);
+  CHECK(told["stage command/longest wait"] == 0);
+  CHECK(told["stage translate/executions"] == 4);
+  CHECK(told["stage translate/busy"] == Approx(400e-9));
+  CHECK(told["stage translate/mean wait"] == Approx((300e-9 + 500e-9) / 4));
+  CHECK(told["stage translate/longest wait"] == Approx(500e-9));
+  one.reset_statistics(1_us);
+  one.run(1_us, Stage::translate, 2);
+  told = test::statistics_of(one, Picoseconds{2_us});
+  CHECK(told["core 0/stages"] == 1);
+  CHECK(told["core 0/utilisation"] == Approx(0.2));
+  CHECK(told["stage command/executions"] == 0);
+  CHECK(told["stage translate/executions"] == 2);
+  CHECK(told["stage translate/busy"] == Approx(200e-9));
+  CHECK(told["stage translate/mean wait"] == 0);
+  CHECK(told["stage translate/longest wait"] == 0);
+}
+
 TEST_CASE("stages keep to the cores they are assigned to") {
   CpuConfig config = cores(3);
   config.assignment.command = {0};

@@ -6,6 +6,7 @@
 
 #include "models/base/input_error.h"
 #include "testbench/tests/host/host_rig.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd {
 namespace {
@@ -218,6 +219,56 @@ TEST_CASE("completions that share interrupts wait for each other no longer than 
   CHECK(waited(*done[0]) > 0);
   CHECK(waited(*done[3]) == 0);
   CHECK(waited(*done[4]) == 20_us);
+}
+
+TEST_CASE("the host interface reports commands, bytes of those that succeeded, and waits for the arbiter") {
+  HostRigConfig config;
+  config.host.outstanding_limit = 1;
+  HostRig rig("rig", config);
+  FakeHost& driver = rig.driver;
+  driver.submit_at(0, driver.make(HostOpcode::write, 0, 8, 1));
+  driver.submit_at(0, driver.make(HostOpcode::read, 0, 4, 1));
+  driver.submit_at(1_ms, driver.trim({{0, 8}, {64, 100}, {300, 1}}));
+  driver.submit_at(2_ms, driver.make(HostOpcode::write_zeroes, 0, 60'000));
+  driver.submit_at(3_ms, driver.make(HostOpcode::flush, 0, 0));
+  driver.submit_at(4_ms, driver.make(HostOpcode::read, 65'535, 2));  // beyond the drive
+  run({&rig});
+  auto told = test::statistics_of(rig.host);
+  CHECK(told["host/write/commands"] == 1);
+  CHECK(told["host/write/bytes"] == 8 * 512);
+  CHECK(told["host/read/commands"] == 2);
+  CHECK(told["host/read/bytes"] == 4 * 512);
+  CHECK(told["host/trim/bytes"] == 109 * 512);
+  CHECK(told["host/write zeroes/bytes"] == 60'000 * 512);
+  CHECK(told["host/flush/commands"] == 1);
+  CHECK(told["host/flush/bytes"] == 0);
+  CHECK(told["host/failed"] == 1);
+  CHECK(told["host/interrupts"] == 6);
+  CHECK(told["host/full queue"] == 0);
+  CHECK(told["host/unexplained"] == 0);
+  CHECK(told["host/queue 0/fetched"] == 4);
+  CHECK(told["host/queue 0/mean wait"] == 0);
+  CHECK(told["host/queue 1/fetched"] == 2);
+  CHECK(told["host/queue 1/mean wait"] ==
+        Approx(static_cast<double>(driver.all[0].done) * 1e-12 / 2));  // the read's, for the write
+  rig.host.reset_statistics();
+  for (const auto& [name, value] : test::statistics_of(rig.host)) {
+    INFO(name);
+    CHECK(value == 0);
+  }
+}
+
+TEST_CASE("a write whose data memory takes more slowly than the link brings them waits for memory") {
+  HostRigConfig config;
+  config.dram.bandwidth = 100'000'000;
+  HostRig rig("rig", config);
+  rig.driver.submit_at(1_ms, rig.driver.make(HostOpcode::write, 0, 8));
+  run({&rig});
+  Link link(config.host);
+  const Link::Fetch fetch = link.fetch(0, 4096);
+  const Picoseconds taken = config.bus.latency + transfer_time(4096, 100'000'000) + config.dram.latency;
+  const Ledger& ledger = rig.driver.all[0].command.ledger;
+  CHECK(ledger.spent(Cause::memory) == fetch.data_start + taken - fetch.data_end);
 }
 
 TEST_CASE("malformed and misplaced commands are refused with their reason") {

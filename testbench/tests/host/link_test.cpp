@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "models/base/input_error.h"
+#include "models/base/memory_archive.h"
 #include "models/host/arbiter.h"
 #include "testbench/tests/support/statistics_of.h"
 
@@ -180,6 +181,31 @@ TEST_CASE("of what a link has to send a window has what is sent in it") {
   }
 }
 
+TEST_CASE("what a link is booked for is saved: data, and small packets that wait for their like") {
+  const auto same = [](const Link::Fetch& a, const Link::Fetch& b) {
+    return a.entry == b.entry && a.data_start == b.data_start && a.data_end == b.data_end;
+  };
+  for (const char* name : {"pcie3x4", "sata6"}) {
+    INFO(name);
+    Link link(with_link(name));
+    for (int n = 0; n < 100; ++n) link.fetch(0, n % 2 == 0 ? 0 : 4096);
+    link.answer(0, 8192);
+    MemoryArchive archive;
+    link.archive(archive);
+    archive.rewind();
+    Link restored(with_link(name));
+    restored.archive(archive);
+    CHECK(archive.at_end());
+    const Link::Fetch first = link.fetch(1_ns, 0);
+    CHECK(first.entry > 1_ns + Link(with_link(name)).fetch(0, 0).entry);  // behind what was booked
+    CHECK(same(restored.fetch(1_ns, 0), first));
+    const Link::Fetch data = link.fetch(2_ns, 4096);
+    CHECK(same(restored.fetch(2_ns, 4096), data));
+    const Link::Answer answer = link.answer(3_ns, 4096);
+    CHECK(restored.answer(3_ns, 4096).data_end == answer.data_end);
+  }
+}
+
 TEST_CASE("SATA frames cost what the standard says") {
   for (const double gigabits : {1.5, 3.0, 6.0}) {
     HostConfig config = with_link(gigabits == 1.5 ? "sata1.5" : gigabits == 3 ? "sata3" : "sata6");
@@ -268,6 +294,9 @@ TEST_CASE("queues take their turns by burst or by weight") {
   CHECK(many.next() == 64);
   CHECK(many.next() == 130);
   CHECK(many.next() == 63);
+  many.set_waiting(63, false);
+  many.set_waiting(64, false);
+  for (int turn = 0; turn < 3; ++turn) CHECK(many.next() == 130);  // alone, it has every turn
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include "models/base/memory_archive.h"
 #include "testbench/tests/memory/memory_rig.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd {
 namespace {
@@ -66,6 +67,40 @@ TEST_CASE("SCM timing follows its closed form") {
       const double rate = 10'000 * 512.0 / (static_cast<double>(end) * 1e-12);
       CHECK(rate == Approx(std::min(6.4e9, banks * 512.0 / 250e-9)).epsilon(0.002));
     }
+  }
+}
+
+TEST_CASE(
+    "a sector read in part takes as long as a whole one; one written in part is read first, in its bank") {
+  ScmConfig config;
+  config.banks = 4;
+  config.read_latency = 100_ns;
+  config.program_latency = 250_ns;
+  config.bandwidth = 6'400'000'000;
+  const Picoseconds sector = 80_ns;
+  for (const std::uint64_t bank : {0U, 1U}) {
+    ScmTiming tail(config);
+    tail.reserve(0, 0, 2, true, false, true);
+    const Picoseconds busy = bank == 0 ? 250_ns : 350_ns;  // the second sector is the one in part
+    CHECK(tail.reserve(0, bank, 1, false, false, false).end == busy + 100_ns + sector);
+  }
+  MemoryRig rig({}, config);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  const Picoseconds whole = 250_ns + sector;
+  struct Row {
+    std::uint64_t offset;
+    Bytes bytes;
+    bool write;
+    Picoseconds takes;
+  };
+  Picoseconds now = 0;
+  for (const Row& row : {Row{512, 512, true, whole}, Row{512, 100, true, 100_ns + whole},
+                         Row{600, 100, true, 100_ns + whole}, Row{612, 412, true, 100_ns + whole},
+                         Row{256, 512, true, 100_ns + whole}, Row{512, 100, false, 100_ns + sector},
+                         Row{600, 424, false, 100_ns + sector}, Row{256, 512, false, 100_ns + 2 * sector}}) {
+    INFO(row.bytes << " B at " << row.offset);
+    now += 10_us;
+    CHECK(rig.scm.access(now, k_scm_base + row.offset, row.bytes, row.write) == now + row.takes);
   }
 }
 
@@ -233,6 +268,78 @@ TEST_CASE("SCM counts wear by region and keeps it") {
   CHECK(archive.at_end());
   CHECK(restored.wear() == rig.scm.wear());
   CHECK(restored.access(0, k_scm_base, 4096, false) > unloaded);  // behind what was booked
+}
+
+TEST_CASE("a sector of an SCM wears the region in which it begins") {
+  ScmConfig config;
+  config.capacity = 64_KiB;
+  config.wear_region = 1500;  // sectors 0 to 2, 3 to 5, 6 to 8, 9 to 11, ...
+  MemoryRig rig({}, config);
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  rig.first.client.access_untimed(k_scm_base + 512, Bytes{9} * 512, true);
+  const auto& wear = rig.scm.wear();
+  CHECK(std::vector<std::uint64_t>(wear.begin(), wear.begin() + 5) ==
+        std::vector<std::uint64_t>{2, 3, 3, 1, 0});
+}
+
+TEST_CASE("memories and bus report accesses, bytes, waits and wear, of what has been since a reset") {
+  SystemBusConfig bus;
+  bus.width = 64;
+  bus.clock = 400_MHz;
+  ScmConfig scm;
+  scm.capacity = 64_KiB;  // 128 sectors, all of them in a part of one region
+  scm.wear_region = 1_MiB;
+  MemoryRig rig(dram_of(1'600'000'000, 50_ns), scm, bus);
+  rig.event_queue.at(
+      1_us,
+      [](void* self) {
+        auto& on = *static_cast<MemoryRig*>(self);
+        on.first.client.access(0, 4096, true, nullptr, nullptr);
+        on.first.client.access(0, 512, false, nullptr, nullptr);
+        on.second.client.access(k_scm_base + 600, 700, true, nullptr, nullptr);  // sectors 1 and 2
+      },
+      &rig);
+  rig.event_queue.at(
+      1_ms, [](void*) {}, nullptr);  // all that is booked has passed
+  rig.run();
+  const Picoseconds on_bus = transfer_time(4096, 3'200'000'000);
+  const Picoseconds on_dram = transfer_time(4096, 1'600'000'000);
+  const auto seconds = [](Picoseconds time) { return static_cast<double>(time) * 1e-12; };
+  auto dram = test::statistics_of(rig.dram);
+  CHECK(dram["dram/reads"] == 1);
+  CHECK(dram["dram/writes"] == 1);
+  CHECK(dram["dram/bytes read"] == 512);
+  CHECK(dram["dram/bytes written"] == 4096);
+  CHECK(dram["dram/busy"] == Approx(seconds(on_dram + transfer_time(512, 1'600'000'000))));
+  CHECK(dram["dram/mean wait"] == Approx(seconds(on_dram - on_bus) / 2));
+  auto own = test::statistics_of(rig.scm);
+  CHECK(own["scm/writes"] == 1);
+  CHECK(own["scm/bytes written"] == 1024);
+  CHECK(own["scm/mean wait"] == 0);
+  CHECK(own["scm/mean wear"] == Approx(2.0 / 128));
+  CHECK(own["scm/highest wear"] == Approx(2.0 / 128));
+  auto shared = test::statistics_of(rig.bus);
+  CHECK(shared["bus/reads"] == 1);
+  CHECK(shared["bus/writes"] == 2);
+  CHECK(shared["bus/bytes read"] == 512);
+  CHECK(shared["bus/bytes written"] == 4796);
+  CHECK(shared["bus/bytes of master 0"] == 4608);
+  CHECK(shared["bus/bytes of master 1"] == 700);
+  CHECK(shared["bus/mean wait"] == Approx(seconds(2 * on_bus + transfer_time(512, 3'200'000'000)) / 3));
+  rig.dram.reset_statistics();
+  rig.scm.reset_statistics();
+  rig.bus.reset_statistics();
+  for (const auto& told : {test::statistics_of(rig.dram), test::statistics_of(rig.bus)}) {
+    for (const auto& [name, value] : told) {
+      INFO(name);
+      CHECK(value == 0);
+    }
+  }
+  own = test::statistics_of(rig.scm);
+  CHECK(own["scm/writes"] == 0);
+  CHECK(own["scm/banks utilisation"] == 0);
+  CHECK(own["scm/mean wear"] == Approx(2.0 / 128));  // since new
+  CHECK(own["scm/highest wear"] == Approx(2.0 / 128));
 }
 
 TEST_CASE("what an SCM is booked for is saved, of banks and interface; other banks are refused") {

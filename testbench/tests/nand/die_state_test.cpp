@@ -193,6 +193,90 @@ TEST_CASE("slots are counted plane by plane, then page by page, and mixed units 
                     [](Stamp s) { return s == k_zeros; }));  // nothing old shines through
 }
 
+TEST_CASE("operations count pages of every plane, and moves within a mode are no folds") {
+  NandPart part = small_part();
+  part.slc_read_latency = 20'000'000;
+  part.slc_program_latency = 100'000'000;
+  part.slc_erase_latency = 1'000'000'000;
+  Die die(part);
+  const auto in_slc = [&](FlashCommand command, std::uint32_t block) {
+    FlashOp op = die.op(command, 0, block, 0, 2);
+    op.mode = BlockMode::slc;
+    die.state.execute(op, 0);
+  };
+  in_slc(FlashCommand::erase, 1);
+  in_slc(FlashCommand::program, 1);
+  in_slc(FlashCommand::read, 1);
+  die.erase(0, 2, 2);
+  die.program(0, 2, 0, 2);
+  die.program(0, 2, 1, 2);
+  die.read(0, 2, 0, 2);
+  die.read(1, 2, 0, 1);
+  die.copy(0, 2, 0, 3, 0, 2);
+  const auto& counts = die.state.counts();
+  CHECK(counts.erases == 4);
+  CHECK(counts.slc_erases == 2);
+  CHECK(counts.programs == 2 + 4 + 2);
+  CHECK(counts.slc_programs == 2);
+  CHECK(counts.senses == 2 + 2 + 1 + 2);
+  CHECK(counts.slc_senses == 2);
+  CHECK(counts.copies == 2);
+  CHECK(counts.folds == 0);
+}
+
+TEST_CASE("data are as old as the first page of their block, however it came there") {
+  Die die(small_part());
+  const auto at = [&die](std::uint32_t block) {
+    return die.state.block(PlaneId{0}, BlockId{block}).programmed_at;
+  };
+  for (std::uint32_t page = 0; page < 2; ++page) {
+    FlashOp program = die.op(FlashCommand::program, 0, 1, page);
+    die.state.execute(program, Picoseconds{77'000} * (page + 1));
+    FlashOp copy = die.copy_op(0, 1, page, 3, page);
+    die.state.execute(copy, Picoseconds{99'000} * (page + 1));
+  }
+  CHECK(at(1) == 77);
+  CHECK(at(3) == 99);
+  const SequentialFill fill;
+  FlashOp filled = die.op(FlashCommand::program, 0, 2, 0);
+  filled.fill = &fill;
+  die.state.execute(filled, 55'000);
+  CHECK(at(2) == 55);
+}
+
+TEST_CASE("reads of a page are those of its block over the pages that it has in its mode") {
+  NandPart part = small_part();
+  part.slc_read_latency = 20'000'000;
+  part.slc_program_latency = 100'000'000;
+  part.slc_erase_latency = 1'000'000'000;
+  Die die(part);
+  for (const BlockMode mode : {BlockMode::native, BlockMode::slc}) {
+    FlashOp erase = die.op(FlashCommand::erase, 0, 1, 0);
+    erase.mode = mode;
+    die.state.execute(erase, 0);
+    for (const FlashCommand command : {FlashCommand::program, FlashCommand::read, FlashCommand::read}) {
+      FlashOp op = die.op(command, 0, 1, 0);
+      op.mode = mode;
+      die.state.execute(op, 0);
+    }
+    ArrayOperation told;
+    die.state.describe_data(told, PlaneId{0}, BlockId{1}, 0);
+    CHECK(told.reads == 2);
+    CHECK(told.reads_per_page == Approx(mode == BlockMode::native ? 2.0 / 9 : 2.0 / 3));
+  }
+  // Reads that stand for many, of every page that is programmed; their number ends at 32 bits.
+  Die filled(part);
+  for (std::uint32_t page = 0; page < 3; ++page) filled.program(0, 1, page);
+  filled.state.disturb(0x50000000);
+  CHECK(filled.state.block(PlaneId{0}, BlockId{1}).reads == 0xF0000000U);
+  filled.state.disturb(0x50000000);
+  CHECK(filled.state.block(PlaneId{0}, BlockId{1}).reads == 0xFFFFFFFFU);
+  CHECK(filled.state.block(PlaneId{0}, BlockId{2}).reads == 0);
+  ArrayOperation told;
+  filled.state.describe_data(told, PlaneId{0}, BlockId{1}, 0);
+  CHECK(told.reads_per_page == Approx(2.0 * 0x50000000 * 3 / 9));
+}
+
 TEST_CASE("a block wears out at its endurance, fails its erase and is unusable from then on") {
   NandPart part = small_part();
   part.endurance = 3;

@@ -38,6 +38,16 @@ TEST_CASE("a hot drive ages faster, time never runs back, and no energy is no di
   CHECK(RetentionClock({.temperature = 85, .activation_energy = 0}).acceleration(85) == 1);
 }
 
+TEST_CASE("no data are younger than the least that is given") {
+  RetentionClock clock({.least_retention = 3 * 86'400});
+  CHECK(clock.days_since(0, 1_s) == 3);
+  clock.age(2 * 86'400, 40);
+  CHECK(clock.days_since(0, 0) == 3);
+  clock.age(2 * 86'400, 40);
+  CHECK(clock.days_since(0, 0) == 4);
+  CHECK(clock.days_since(clock.at(0), 0) == 3);
+}
+
 TEST_CASE("skipped time adds up, is kept in a snapshot, and ends rather than overflowing") {
   RetentionClock clock(RetentionConfig{});
   clock.age(3600, 40);

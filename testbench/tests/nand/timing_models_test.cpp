@@ -167,7 +167,7 @@ TEST_CASE("times of a table may be what the data sheet's may be") {
 TEST_CASE("program variation: each die, block and layer keeps its factor, lognormal with mean 1") {
   NandPart part = tlc();
   part.timing = "table";
-  const Given values({{"program_block_variation", 0.05}, {"program_layer_variation", 0.03}});
+  const Given values({{"program_block_variation", 0.2}, {"program_layer_variation", 0.03}});
   const auto model = make_timing_model(part, values);
   CHECK(model->looks_at_history());
   const NandVariation variation(7);
@@ -184,8 +184,8 @@ TEST_CASE("program variation: each die, block and layer keeps its factor, lognor
     sum += factor;
     squares += std::log(factor) * std::log(factor);
   }
-  CHECK(sum / k_blocks == Approx(1).epsilon(0.002));
-  CHECK(std::sqrt(squares / k_blocks) == Approx(0.05).epsilon(0.03));
+  CHECK(std::abs(sum / k_blocks - 1) < 4 * 0.2 / std::sqrt(k_blocks));  // the median is 2 % below
+  CHECK(std::sqrt(squares / k_blocks) == Approx(0.2).epsilon(0.03));
   CHECK(variation.block(DieId{1}, PlaneId{0}, BlockId{5}) ==
         NandVariation(7).block(DieId{1}, PlaneId{0}, BlockId{5}));
   CHECK(variation.block(DieId{1}, PlaneId{0}, BlockId{5}) !=
