@@ -69,7 +69,7 @@ TEST_CASE("of so many program units one is parity, on each die in turn") {
   rig.host.verify_all();
 }
 
-TEST_CASE("a read by parity takes a read, the work for the others, and XOR; to the picosecond") {
+TEST_CASE("a read by parity takes a read, the work for the others, and XOR, to the picosecond") {
   const auto stripe = GENERATE(2, 4);
   const auto units = GENERATE(1U, 2U);
   ParityRig rig({.policy = "behind-writes", .stripe = stripe});

@@ -32,7 +32,7 @@ TEST_CASE("a stage takes its cycles and waits for the earliest free core") {
   CHECK(two.busy(0) + two.busy(1) == 300_ns + 300_ns + 100_ns + 360_ns + 80_ns);
 }
 
-TEST_CASE("what cores are booked for is saved; where there are fewer, as many take it up") {
+TEST_CASE("what cores are booked for is saved, and where there are fewer, as many take it up") {
   CoreSet two(cores(2));
   CHECK(two.run(0, Stage::command, 1).end == 300_ns);
   CHECK(two.run(0, Stage::translate, 1).end == 100_ns);

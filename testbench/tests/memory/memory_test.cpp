@@ -70,8 +70,7 @@ TEST_CASE("SCM timing follows its closed form") {
   }
 }
 
-TEST_CASE(
-    "a sector read in part takes as long as a whole one; one written in part is read first, in its bank") {
+TEST_CASE("a sector read in part takes as long as a whole one, and one written in part is read first") {
   ScmConfig config;
   config.banks = 4;
   config.read_latency = 100_ns;
@@ -342,7 +341,7 @@ TEST_CASE("memories and bus report accesses, bytes, waits and wear, of what has 
   CHECK(own["scm/highest wear"] == Approx(2.0 / 128));
 }
 
-TEST_CASE("what an SCM is booked for is saved, of banks and interface; other banks are refused") {
+TEST_CASE("what an SCM is booked for is saved, of banks and interface, and other banks are refused") {
   ScmConfig config;
   ScmTiming timing(config);
   timing.reserve(0, 0, 3, true, false, false);
