@@ -196,12 +196,15 @@ TEST_CASE("series and depth keep every command and every picosecond while the ax
   const LoadMeasurement total = m.total();
   CHECK(total.series().size() <= 512);
   std::uint64_t in_series = 0;
+  Bytes bytes_in_series = 0;
   unsigned __int128 depth_in_series = 0;
   for (const SeriesStep& step : total.series()) {
     in_series += step.commands[1];
+    bytes_in_series += step.bytes[1];
     depth_in_series += step.depth_time;
   }
   CHECK(in_series == commands);
+  CHECK(bytes_in_series == commands * 4096);
   CHECK(total.count() == commands);
   CHECK(depth_in_series == depth_time);
   Picoseconds time = 0;
@@ -242,6 +245,92 @@ TEST_CASE("the tail is explained by the slowest commands alone") {
   CHECK(tail.above > 100_us);
   CHECK(static_cast<Picoseconds>(tail.spent[static_cast<std::size_t>(Cause::die_gc)]) == 20_ms);
   CHECK(static_cast<Picoseconds>(tail.spent[static_cast<std::size_t>(Cause::submission)]) == 0);
+}
+
+TEST_CASE("half of the requests after the last submission are not most of them, pieces are no requests") {
+  const auto span = [](bool split) {
+    Measurement m({"a"});
+    for (int i = 0; i < 10; ++i) {  // forgotten
+      m.submitted(0, 0);
+      complete(m, 0, HostOpcode::read, 4096, 0, 1_ns);
+    }
+    m.reset(1_ns);
+    m.submitted(0, 1_ns);
+    if (split) {
+      const Ledger ledger = ledger_of(1_ns, 500, 500);
+      Completed piece{HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, 1_ns, 2_ns, &ledger};
+      Completed whole = piece;
+      piece.piece = true;
+      for (int i = 0; i < 5; ++i) m.record(piece);
+      m.record_whole(whole);
+    } else {
+      m.submitted(0, 1_ns);
+      for (int i = 0; i < 2; ++i) complete(m, 0, HostOpcode::read, 4096, 1_ns, 2_ns);
+    }
+    for (int i = 0; i < 2; ++i) m.submitted(0, 3_ns);
+    for (int i = 0; i < 2; ++i) complete(m, 0, HostOpcode::read, 4096, 3_ns, 5_ns);
+    m.finish(6_ns);
+    return m.rates().span();
+  };
+  CHECK(span(false) == 2_ns);  // two of four: until the last submission
+  CHECK(span(true) == 5_ns);   // two of three: until the end
+}
+
+TEST_CASE(
+    "split requests are told as the host and as the drive see them, also in the total of several loads") {
+  Measurement m({"a", "b"});
+  m.submitted(0, 0);
+  complete(m, 0, HostOpcode::read, 4096, 0, 10_us);
+  m.submitted(1, 0);
+  complete(m, 1, HostOpcode::read, 512, 0, 20_us, HostStatus::media_error);
+  m.submitted(0, 20_us);
+  Ledger ledger = ledger_of(20_us, 1_us, 4_us);
+  Completed piece{HostOpcode::read, HostStatus::success, 0, 0, 0, 8192, 20_us, 25_us, &ledger};
+  piece.piece = true;
+  m.record(piece);
+  m.record(piece);
+  Completed whole = piece;
+  whole.piece = false;
+  whole.bytes = 16384;
+  m.record_whole(whole);
+  m.finish(40_us);
+  const LoadMeasurement& a = m.load(0);
+  const LoadMeasurement total = m.total();
+  for (const LoadMeasurement* load : {&a, &total}) {
+    const std::uint64_t others = load == &a ? 0 : 1;  // the other load's only command
+    CHECK(load->operation(HostOpcode::read).count() == 2 + others);
+    CHECK(load->operation(HostOpcode::read).bytes() == 4096 + 16384);
+    CHECK(load->operation(HostOpcode::read).with_status(HostStatus::media_error) == others);
+    CHECK(load->split_requests(HostOpcode::read) == 1);
+    CHECK(load->pieces(HostOpcode::read) == 2);
+    REQUIRE(load->device(HostOpcode::read) != nullptr);
+    CHECK(load->device(HostOpcode::read)->count() == 3 + others);
+    CHECK(load->device(HostOpcode::read)->latency().sum() ==
+          static_cast<unsigned __int128>(20_us + (others != 0 ? 20_us : 0)));
+    CHECK(load->operation(HostOpcode::read).slowest().size() == 2 + others);
+    CHECK(load->operation(HostOpcode::read).slowest().sorted().front()->latency ==
+          (others != 0 ? 20_us : 10_us));
+    CHECK(static_cast<Picoseconds>(load->series().size()) * load->step_width() >= 40_us);  // idle at the end
+  }
+  CHECK(m.load(1).device(HostOpcode::read) == nullptr);
+  CHECK(total.operation(HostOpcode::read).tail(1).above == 5_us);  // no quarter octave begins there
+}
+
+TEST_CASE("of commands that take as long the slowest kept are those submitted first") {
+  SlowestCommands slowest;
+  const auto add = [&slowest](Picoseconds submitted) {
+    SlowCommand command;
+    command.latency = 5;
+    command.submitted = submitted;
+    slowest.add(command);
+  };
+  for (std::size_t i = SlowestCommands::k_most; i > 0; --i) add(static_cast<Picoseconds>(2 * i));
+  add(1);     // takes the place of the last
+  add(5000);  // of none
+  const auto kept = slowest.sorted();
+  REQUIRE(kept.size() == SlowestCommands::k_most);
+  CHECK(kept.front()->submitted == 1);
+  CHECK(kept.back()->submitted == 2 * static_cast<Picoseconds>(SlowestCommands::k_most) - 2);
 }
 
 TEST_CASE("sums beyond 64 bits stay exact") {

@@ -11,6 +11,20 @@
 
 namespace tlmssd {
 
+TEST_CASE("commands of one bin are taken for spread evenly over it") {
+  LatencySteps steps;
+  constexpr Picoseconds k_start = Picoseconds{1} << 30U;  // of a bin as wide as an eighth of that
+  constexpr Picoseconds k_width = k_start / 8;
+  steps.record(0, k_start);
+  for (int i = 0; i < 2; ++i) steps.record(0, k_start + k_width / 2);
+  steps.record(0, k_start + k_width - 1);
+  const auto at = [&steps](double share) { return (*steps.percentile(0, share) - k_start) / k_width; };
+  CHECK(at(0.25) == Approx(1.0 / 8));
+  CHECK(at(0.5) == Approx(3.0 / 8));
+  CHECK(at(0.75) == Approx(5.0 / 8));
+  CHECK(*steps.percentile(0, 1) == k_start + k_width - 1);
+}
+
 TEST_CASE("a step's percentiles are those of its commands, within a bin") {
   std::mt19937_64 random(7);
   std::lognormal_distribution<double> latency(std::log(80e6), 1.5);

@@ -383,11 +383,102 @@ TEST_CASE("a job of fio.json has the rates of its own runtime, not of the whole 
   for (std::size_t i = 0; i < 2; ++i) {
     const Json& job = fio["jobs"][i];
     CHECK(job["job_runtime"] == commands[i]);
+    CHECK(job["elapsed"] == 1);  // seconds, begun ones
     CHECK(job["read"]["runtime"] == commands[i]);
     CHECK(job["read"]["iops"].get<double>() == Approx(1000));
     CHECK(job["read"]["bw_bytes"] == 4'096'000);
     CHECK(job["read"]["iops_mean"].get<double>() == Approx(1000).epsilon(0.1));
   }
+  const Json& disk = fio["disk_util"][0];
+  CHECK(disk["read_ios"] == 300);
+  CHECK(disk["read_sectors"] == 300 * 8);
+  CHECK(disk["read_ticks"] == 300);
+  CHECK(disk["in_queue"] == 300);
+  CHECK(disk["util"].get<double>() == Approx(100 * 0.3 / 5.3));
+}
+
+TEST_CASE("figures of fio.json are those that a few commands come to by hand") {
+  Measurement m({"a", "b", "c"});
+  const auto begin = [&m](std::uint16_t load, std::int64_t ns) { m.submitted(load, ns * 1000); };
+  const auto end = [&m](std::uint16_t load, HostOpcode opcode, Bytes bytes, std::int64_t from_ns,
+                        std::int64_t until_ns, HostStatus status = HostStatus::success) {
+    Ledger ledger(from_ns * 1000);
+    ledger.charge(Cause::sense, until_ns * 1000);
+    m.record({opcode, status, load, 0, 0, bytes, from_ns * 1000, until_ns * 1000, &ledger});
+  };
+  begin(2, 0);  // a flush for as long as all the rest
+  begin(0, 0);
+  for (std::int64_t step = 0; step < 10; ++step) {  // half a microsecond of each, from a quarter on
+    begin(1, step * 1000 + 250);
+    end(1, HostOpcode::read, 4096, step * 1000 + 250, step * 1000 + 750);
+    if (step == 4) {
+      end(0, HostOpcode::read, 4096, 0, 4000);
+      begin(0, 4000);
+      begin(0, 4000);
+    }
+    if (step == 6) end(0, HostOpcode::read, 8192, 4000, 6000);
+    if (step == 7) {
+      end(0, HostOpcode::read, 4096, 4000, 7000);
+      begin(0, 7000);
+    }
+    if (step == 8) {
+      end(0, HostOpcode::write, 4096, 7000, 8000, HostStatus::media_error);
+      begin(0, 8000);
+    }
+    if (step == 9) {
+      end(0, HostOpcode::trim, 4096, 8000, 9000, HostStatus::media_error);
+      begin(0, 9000);
+    }
+  }
+  end(0, HostOpcode::write_zeroes, 4096, 9000, 12'000);
+  begin(0, 12'000);
+  end(0, HostOpcode::flush, 0, 12'000, 13'000);
+  end(2, HostOpcode::flush, 0, 0, 15'000);
+  m.finish(16'000'000);
+  const Json fio = fio_json(RunFacts{}, m);
+  const auto number = [](const Json& value) { return value.get<double>(); };
+  const Json& a = fio["jobs"][0];
+  const Json& reads = a["read"];
+  CHECK(reads["io_bytes"] == 16384);
+  CHECK(number(reads["iops"]) == Approx(3 / 13e-6));
+  CHECK(reads["iops_samples"] == 13);  // its 13 us are whole steps
+  CHECK(reads["iops_min"] == 0);
+  CHECK(reads["iops_max"] == 1'000'000);
+  CHECK(number(reads["iops_mean"]) == Approx(3e6 / 13));
+  CHECK(number(reads["iops_stddev"]) == Approx(std::sqrt(3e12 / 13 - 9e12 / 169)));
+  CHECK(reads["bw_max"] == 8'000'000);  // KiB/s: 8 KiB in a microsecond
+  CHECK(number(reads["bw_mean"]) == Approx(16e6 / 13));
+  CHECK(number(reads["bw_agg"]) == Approx(100.0 * 16 / (16 + 40)));  // of what both have read in 13 us
+  CHECK(a["write"]["total_ios"] == 0);
+  CHECK(a["trim"]["io_bytes"] == 4096);  // of the zeroes
+  CHECK(a["trim"]["total_ios"] == 1);
+  CHECK(a["trim"]["clat_ns"]["N"] == 2);
+  CHECK(a["sync"]["total_ios"] == 1);
+  CHECK(a["total_err"] == 2);
+  CHECK(number(a["iodepth_level"]["1"]) == Approx(100.0 * 11 / 13));
+  CHECK(number(a["iodepth_level"]["2"]) == Approx(100.0 * 2 / 13));
+  // Histograms hold the middles of their bins, a little below whole microseconds.
+  CHECK(number(a["latency_ns"]["1000"]) == Approx(100.0 * 2 / 6));
+  CHECK(number(a["latency_us"]["2"]) == Approx(100.0 * 1 / 6));
+  CHECK(number(a["latency_us"]["4"]) == Approx(100.0 * 3 / 6));
+  const Json& even = fio["jobs"][1]["read"];
+  CHECK(even["iops_samples"] == 8);  // of 0.25 to 9.75 us
+  CHECK(even["iops_min"] == 1'000'000);
+  CHECK(number(even["iops_stddev"]) == Approx(0).margin(1e-6));
+  CHECK(even["bw_min"] == 4'000'000);
+  CHECK(number(fio["disk_util"][0]["util"]) == Approx(100.0 * 15 / 16));
+}
+
+TEST_CASE("bins of fio.json are fio's, a nanosecond each up to 128") {
+  Measurement m({"a"});
+  for (const Picoseconds latency : {100'000, 1'000'000}) {
+    m.submitted(0, 0);
+    Ledger ledger(0);
+    ledger.charge(Cause::sense, latency);
+    m.record({HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, 0, latency, &ledger});
+  }
+  m.finish(2'000'000);
+  CHECK(fio_json(RunFacts{}, m)["jobs"][0]["read"]["clat_ns"]["bins"] == Json{{"100", 1}, {"996", 1}});
 }
 
 TEST_CASE("the summary fits a screen and says what matters") {
