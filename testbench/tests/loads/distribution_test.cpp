@@ -110,7 +110,25 @@ TEST_CASE("zipf positions keep the popularity of their ranks") {
 
 TEST_CASE("pareto 0.2: a fifth of the positions gets four fifths of the requests") {
   Positions positions(parse_distribution("pareto:0.2"), 5000, true, 3);
-  CHECK(share(popularity(positions, 5000), 1000) == Approx(0.8).epsilon(0.01));
+  const auto counts = popularity(positions, 5000);
+  CHECK(share(counts, 1000) == Approx(0.8).epsilon(0.01));
+  // The share of the first part p is p^k, of which k makes the above 0.8.
+  const double k = std::log(0.8) / std::log(0.2);
+  for (const double part : {0.01, 0.05, 0.5})
+    CHECK(share(counts, static_cast<std::size_t>(part * 5000)) == Approx(std::pow(part, k)).epsilon(0.02));
+}
+
+TEST_CASE("every position of a zone is drawn, none but those of zones with accesses") {
+  for (const std::uint64_t blocks : {10U, 97U}) {
+    Positions positions(parse_distribution("zoned:50/30:0/40:50/30"), blocks, true, 3);
+    std::set<std::uint64_t> seen;
+    for (int i = 0; i < 5000; ++i) seen.insert(positions.draw(0));
+    std::set<std::uint64_t> expected;
+    for (std::uint64_t at = 0; at < blocks; ++at) {
+      if (at < blocks * 30 / 100 || at >= blocks * 70 / 100) expected.insert(at);
+    }
+    CHECK(seen == expected);
+  }
 }
 
 TEST_CASE("zoned shares, also by direction") {

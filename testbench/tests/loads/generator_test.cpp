@@ -281,6 +281,47 @@ TEST_CASE("how many requests are to be expected is what comes, within the draw")
   check("randtrimwrite", "4k", "", 5);
 }
 
+TEST_CASE("sizes without a share have equal parts of what is left, all of it") {
+  const auto shares = [](const char* text) {
+    GeneratorConfig config;
+    config.bssplit = text;
+    std::vector<std::uint32_t> percents;
+    const GeneratorPlan plan = plan_generator(config, k_drive, FioUnits::scenario, 0);
+    for (const auto& share : plan.sizes[0]) percents.push_back(share.percent);
+    return percents;
+  };
+  using Percents = std::vector<std::uint32_t>;
+  CHECK(shares("4k/:8k/:16k/") == Percents{33, 33, 34});
+  CHECK(shares("4k/50:8k/:16k/:32k/") == Percents{50, 16, 17, 17});
+  CHECK(shares("4k/100:8k/") == Percents{100, 0});
+}
+
+TEST_CASE("a mean request, the largest write and a pass are what the sizes and their order make them") {
+  GeneratorConfig config;
+  config.rw = "randwrite";
+  config.bsrange = "4k-64k";
+  CHECK(plan_generator(config, k_drive, FioUnits::scenario, 0).request_bytes(1) == (4096 + 65536) / 2);
+  CHECK(plan_generator(config, k_drive, FioUnits::scenario, 0).writes()->largest == 65536);
+  config.bsrange.clear();
+  config.bssplit = "4k/75:8k/25:1m/0";
+  CHECK(plan_generator(config, k_drive, FioUnits::scenario, 0).request_bytes(1) == 4096 * 0.75 + 8192 * 0.25);
+  CHECK(plan_generator(config, k_drive, FioUnits::scenario, 0).writes()->largest == 8192);
+  // The rest of a region that holds no request is left out where it goes in order or by the map
+  // alone.
+  config = {};
+  config.rw = "randwrite";
+  config.bs = "4k";
+  config.size = "10k";
+  const auto pass = [&config] { return plan_generator(config, k_drive, FioUnits::scenario, 0).io_bytes; };
+  config.norandommap = false;
+  CHECK(pass() == 8192);
+  config.percentage_random = "50";
+  CHECK(pass() == 10240);
+  config.percentage_random = "100";
+  config.norandommap = true;
+  CHECK(pass() == 10240);
+}
+
 TEST_CASE("shares of the drive come out in whole smallest requests, as in fio") {
   GeneratorConfig config;
   const auto plan = [&](std::uint32_t job = 0) {

@@ -157,10 +157,11 @@ TEST_CASE("the placement handle of a load's writes: a number, the trace's volume
                                          "3,a,0,Read,0,4096,1\n4,b,0,Write,0,512,1\n");
   DriveSize drive = k_drive;
   drive.handles = 4;
-  const auto handles = [&](const std::string& stream) {
+  const auto handles = [&](const std::string& stream, Bytes region_offset = 0) {
     LoadConfig config;
     config.kind.trace = trace;
     config.kind.stream = stream;
+    config.placement.region_offset = region_offset;
     std::vector<Load> loads = make_loads(config, drive, 1);
     std::vector<std::uint16_t> found;
     for (const PlacedRequest& request : drain(loads.front())) found.push_back(request.placement_handle);
@@ -171,6 +172,8 @@ TEST_CASE("the placement handle of a load's writes: a number, the trace's volume
   CHECK(handles("volume") == std::vector<std::uint16_t>{0, 1, 0, 2});
   // The second volume lies from 1 MiB on, the third from 2 MiB.
   CHECK(handles("1m-2m:1, 2 MiB-100%:3") == std::vector<std::uint16_t>{0, 1, 0, 3});
+  // Ranges are of the drive, wherever on it the trace begins.
+  CHECK(handles("1m-2m:1, 2 MiB-100%:3", 1_MiB) == std::vector<std::uint16_t>{1, 3, 1, 3});
   const auto refused = [&](const std::string& stream) { return message_of([&] { handles(stream); }); };
   CHECK_THAT(refused("4"), Catch::Contains("stream: there is no placement handle 4, the drive has 4") &&
                                Catch::Contains("nearest valid: 3"));
@@ -264,6 +267,27 @@ TEST_CASE("a fio job file: global section, phases, units, comments, what has no 
   config.fio.job = "mixd";
   CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
         "job: there is none called 'mixd' in " + file + ", expected fill or mixed; did you mean 'mixed'?");
+}
+
+TEST_CASE(
+    "times of a job file are seconds without a unit, of thinking microseconds, and jobs keep to their own") {
+  const FioJobFile file =
+      parse_fio_jobs("j.fio",
+                     "[a]\nrw=read\nbs=64k\niodepth=8\nstartdelay=2\nramp_time=3\nruntime=4\nthinktime=5\n"
+                     "[b]\nrw=write\nkb_base=1000\nstartdelay=2m\nramp_time=3ms\n");
+  REQUIRE(file.jobs.size() == 2);
+  const FioJob& a = file.jobs[0];
+  CHECK(a.run.startdelay == 2_s);
+  CHECK(a.run.ramp_time == 3_s);
+  CHECK(a.run.runtime == 4_s);
+  CHECK(a.generator.thinktime == 5_us);
+  const FioJob& b = file.jobs[1];
+  CHECK(b.run.startdelay == 120_s);
+  CHECK(b.run.ramp_time == 3_ms);
+  CHECK(b.run.runtime == 0);
+  CHECK(b.generator.rw == "write");
+  CHECK(b.generator.bs == GeneratorConfig{}.bs);
+  CHECK(b.generator.iodepth == GeneratorConfig{}.iodepth);
 }
 
 TEST_CASE("a synchronous ioengine keeps one request outstanding, as in fio") {

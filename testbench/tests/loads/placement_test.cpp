@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "files.h"
+#include "testbench/loads/generator/generator.h"
 
 using namespace tlmssd;
 using namespace tlmssd::test;
@@ -60,6 +61,31 @@ TEST_CASE("requests are widened to whole logical blocks and counted") {
   CHECK(source.counts().requests == 4);
 }
 
+TEST_CASE("either end that lies within a block counts as one widened request") {
+  auto source = placed({write(0, 100), write(100, 3996), write(100, 100), write(4096, 8192)}, "refuse",
+                       {1 << 20, 4096});
+  CHECK(all(source) == List{{0, 1}, {0, 1}, {0, 1}, {1, 2}});
+  CHECK(source.counts().rounded == 3);
+}
+
+TEST_CASE("requests that are skipped count as taken") {
+  GeneratorConfig config;
+  config.rw = "write";
+  config.bs = "4k";
+  config.size = "64k";
+  LoadExtent extent;
+  extent.volume_bytes = {65536};
+  const DriveSize drive{1 << 20, 512};
+  PlacedSource source(std::make_unique<Generator>(plan_generator(config, drive, FioUnits::scenario, 0), 1),
+                      PlacementConfig{}, extent, drive, PlacedSource::k_all_volumes);
+  CHECK(source.sequential_writes().requests == 16);
+  source.skip(5);
+  PlacedRequest request;
+  REQUIRE(source.next(request));
+  CHECK(request.lba == 5 * 8);
+  CHECK(source.counts().requests == 6);
+}
+
 TEST_CASE("wrap takes addresses modulo the drive and splits what crosses the end") {
   // a drive of 100 blocks
   auto source =
@@ -86,6 +112,7 @@ TEST_CASE("scale squeezes pages and keeps requests inside") {
   CHECK(last == 99 * 8);
   CHECK(source.counts().split == 0);
   CHECK(source.counts().scaled >= 990);
+  CHECK(source.counts().scaled < 1000);  // the first page stays where it is
 }
 
 TEST_CASE("nothing moves when everything fits") {
