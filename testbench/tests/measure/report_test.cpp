@@ -1,14 +1,17 @@
 // Reports: complete, consistent with the measurement, the same bytes for the same run, and readable
 // by those they are made for.
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <set>
 #include <sstream>
 
 #include "models/base/quantity_text.h"
 #include "testbench/report/findings.h"
 #include "testbench/report/html_report.h"
+#include "testbench/report/metric.h"
 #include "testbench/report/resources.h"
 #include "testbench/report/statistics_view.h"
+#include "testbench/report/steadiness.h"
 #include "testbench/report/summary.h"
 #include "testbench/tests/measure/support.h"
 
@@ -467,6 +470,96 @@ TEST_CASE("figures of fio.json are those that a few commands come to by hand") {
   CHECK(number(even["iops_stddev"]) == Approx(0).margin(1e-6));
   CHECK(even["bw_min"] == 4'000'000);
   CHECK(number(fio["disk_util"][0]["util"]) == Approx(100.0 * 15 / 16));
+}
+
+TEST_CASE("five rounds are steady with a fifth of range and a tenth of slope, up or down") {
+  const auto steady = [](const std::vector<double>& rounds) { return pts_steadiness(rounds).by_pts(); };
+  CHECK(steady({1, 1, 1, 1, 1}));
+  CHECK(steady({9, 0.96, 0.98, 1, 1.02, 1.04}));  // what came before does not count
+  for (const double step : {0.024, 0.026, -0.024, -0.026}) {
+    std::vector<double> rounds;
+    for (int i = -2; i <= 2; ++i) rounds.push_back(1 + i * step);
+    CHECK(pts_steadiness(rounds).change == Approx(4 * step));
+    CHECK(pts_steadiness(rounds).range == Approx(4 * std::abs(step)));
+    CHECK(steady(rounds) == (std::abs(step) < 0.025));
+  }
+  CHECK(steady({1, 1.19, 1, 1, 1}));
+  CHECK_FALSE(steady({1, 1.25, 1, 1, 1}));
+}
+
+TEST_CASE("depths and rates of several loads add up in a metric, latencies are of all their commands") {
+  const Measurement m = example_measurement();
+  const std::vector<const LoadMeasurement*> both = {&m.load(0), &m.load(1)};
+  const auto value = [&](const char* metric, const std::vector<const LoadMeasurement*>& loads) {
+    return *Metric(metric).value(loads, m.rates(), Json::object());
+  };
+  for (const char* metric : {"queue_depth.mean", "iops", "bandwidth"}) {
+    INFO(metric);
+    CHECK(value(metric, both) == Approx(value(metric, {both[0]}) + value(metric, {both[1]})));
+  }
+  CHECK(value("write.iops", both) == value("write.iops", {both[1]}));  // the other load has none
+  CHECK(value("read.max", both) ==
+        static_cast<double>(m.load(0).operation(HostOpcode::read).latency().maximum()));
+  CHECK_FALSE(Metric("trim.iops").value({both[0]}, m.rates(), Json::object()));
+}
+
+TEST_CASE("the report has errors of every status, and depths of all the time that was measured") {
+  Measurement m({"a"});
+  const Ledger ledger = [] {
+    Ledger one(0);
+    one.charge(Cause::link, 1'000'000);
+    return one;
+  }();
+  const HostStatus statuses[] = {HostStatus::success, HostStatus::lba_out_of_range,
+                                 HostStatus::write_protected, HostStatus::media_error,
+                                 HostStatus::invalid_field};
+  for (const HostStatus status : statuses) {
+    m.submitted(0, 0);
+    m.record({HostOpcode::write, status, 0, 0, 0, 4096, 0, 1'000'000, &ledger});
+  }
+  m.finish(4'000'000);
+  const Json report = build_report(RunFacts{}, m, Json::object());
+  const Json& load = report["results"]["loads"][0];
+  Json errors = Json::object();
+  for (std::size_t i = 1; i < 5; ++i) errors[std::string(name_of(statuses[i]))] = 1;
+  CHECK(load["operations"]["write"]["errors"] == errors);
+  CHECK(load["queue_depth"]["share_of_time_at_depth"] == Json{{0, 0.75}, {1, 0.25}});
+}
+
+TEST_CASE("the drive's course is told since measurement began, write amplification over sixteen intervals") {
+  Measurement m({"a"});
+  std::uint64_t noted = 0;
+  m.set_drive([&noted](Picoseconds now) {
+    DriveSample sample;
+    sample.when = now;
+    sample.written = 1000 * noted;
+    sample.programmed = 100 * noted * noted;  // more with each
+    sample.collected = 50 * noted;
+    sample.erases = noted++;
+    return sample;
+  });
+  m.reset(5'000'000);
+  for (int i = 0; i <= 30; ++i) {
+    const Picoseconds now = 5'000'000 + Picoseconds{1'000'000} * i;
+    m.submitted(0, now);
+    const Ledger ledger(now);
+    m.record({HostOpcode::write, HostStatus::success, 0, 0, 0, 4096, now, now, &ledger});
+  }
+  m.finish(35'000'000);
+  const Json series = build_report(RunFacts{}, m, Json::object())["series"];
+  REQUIRE(series["time"].size() == 31);
+  CHECK(series["write_amplification"][0].is_null());
+  for (std::size_t i = 0; i <= 30; ++i) {
+    INFO(i);
+    CHECK(series["time"][i].get<double>() == Approx(static_cast<double>(i) * 1e-6));
+    if (i == 0) continue;
+    const double from = i > 16 ? static_cast<double>(i - 16) : 0;
+    const auto until = static_cast<double>(i);
+    CHECK(series["write_amplification"][i].get<double>() ==
+          Approx(100 * (until * until - from * from) / (1000 * (until - from))));
+    CHECK(series["collection"][i].get<double>() == Approx(50e6));
+    CHECK(series["erases"][i].get<double>() == Approx(1e6));
+  }
 }
 
 TEST_CASE("bins of fio.json are fio's, a nanosecond each up to 128") {
