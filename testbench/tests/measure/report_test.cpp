@@ -460,7 +460,7 @@ TEST_CASE("figures of fio.json are those that a few commands come to by hand") {
   CHECK(a["total_err"] == 2);
   CHECK(number(a["iodepth_level"]["1"]) == Approx(100.0 * 11 / 13));
   CHECK(number(a["iodepth_level"]["2"]) == Approx(100.0 * 2 / 13));
-  // Histograms hold the middles of their bins, a little below whole microseconds.
+  // Histograms tell the middles of their bins: of 1 and 2 us a little less.
   CHECK(number(a["latency_ns"]["1000"]) == Approx(100.0 * 2 / 6));
   CHECK(number(a["latency_us"]["2"]) == Approx(100.0 * 1 / 6));
   CHECK(number(a["latency_us"]["4"]) == Approx(100.0 * 3 / 6));
@@ -564,14 +564,17 @@ TEST_CASE("the drive's course is told since measurement began, write amplificati
 
 TEST_CASE("bins of fio.json are fio's, a nanosecond each up to 128") {
   Measurement m({"a"});
-  for (const Picoseconds latency : {100'000, 1'000'000}) {
+  for (const Picoseconds latency : {100'000, 500'500, 1'000'000}) {
     m.submitted(0, 0);
     Ledger ledger(0);
     ledger.charge(Cause::sense, latency);
     m.record({HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, 0, latency, &ledger});
   }
   m.finish(2'000'000);
-  CHECK(fio_json(RunFacts{}, m)["jobs"][0]["read"]["clat_ns"]["bins"] == Json{{"100", 1}, {"996", 1}});
+  const Json job = fio_json(RunFacts{}, m)["jobs"][0];
+  CHECK(job["read"]["clat_ns"]["bins"] == Json{{"100", 1}, {"502", 1}, {"996", 1}});
+  CHECK(job["latency_ns"]["500"] == 0);  // below, not up to it
+  CHECK(job["latency_ns"]["750"].get<double>() == Approx(100.0 / 3));
 }
 
 TEST_CASE("the summary fits a screen and says what matters") {
