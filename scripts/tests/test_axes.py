@@ -1,11 +1,14 @@
 """Axes as their documentation shows them, and values in different units."""
 
+import random
 import re
 
 import pytest
 
 from tests.conftest import SCRIPTS
+from tlmssd import units
 from tlmssd.cli import main
+from tlmssd.runs import Runner
 from tlmssd.study import axes
 from tlmssd.study.axes import read_axis
 from tlmssd.study.document import read_document
@@ -26,7 +29,7 @@ def test_what_the_documentation_shows_is_taken(example, folder, capsys):
 
 
 def test_the_documentation_has_examples():
-    assert len(EXAMPLES) == 6
+    assert len(EXAMPLES) == 7
     assert any("scale: log" in example for example in EXAMPLES)
 
 
@@ -48,6 +51,103 @@ def test_whether_values_are_whole_is_the_parameter_s_type(name, values, folder):
     ((name, entry),) = read_document(folder / "axis.yaml").items()
     axis = read_axis(name, entry, True)
     assert [axis.value(choice) for choice in axis.choices] == values
+
+
+def axis_of(folder, name, text):
+    (folder / "axis.yaml").write_text(f"{name}: {text}\n")
+    ((name, entry),) = read_document(folder / "axis.yaml").items()
+    return read_axis(name, entry, True)
+
+
+CONTINUOUS = [
+    ("firmware.buffer.capacity", "{from: 256 KiB, to: 4 MiB, scale: log}"),
+    ("firmware.buffer.capacity", "{from: 256 KiB, to: 4000001 B}"),
+    ("firmware.buffer.capacity", "{from: 40000 B, to: 48 KiB}"),
+    ("ssd.cpu.clock", "{from: 20 MHz, to: 90 MHz}"),
+    ("ssd.flash.bus", "{from: 40 MT/s, to: 1.2 GT/s, scale: log}"),
+    ("ssd.flash.part.erase_latency", "{from: 10 us, to: 90 us}"),
+    ("ssd.flash.part.read_latency", "{from: 10 us, to: 90 us, scale: log}"),
+    ("ssd.host.link_latency", "{from: 10 ns, to: 900 ns}"),
+    ("ssd.flash.user_capacity", "{from: 20 MiB, to: 24 MiB}"),
+    ("ssd.dram.bandwidth", "{from: 0.25 GiB/s, to: 2 GiB/s}"),
+    ("load.thinktime", "{from: 0 us, to: 1 ms}"),
+    ("precondition.1.overwrite", "{from: 1x, to: 3x}"),
+    ("ssd.flash.over_provisioning", "{from: 35 %, to: 60 %}"),
+]
+STEPPED = [
+    ("ssd.flash.part.erase_latency", "{from: 10 us, to: 90 us, steps: 8}", 8),
+    ("ssd.flash.part.erase_latency", "{from: 10 us, to: 90 us, factor: 1.3}", 9),
+    ("ssd.flash.part.program_latency", "{from: 100 us, to: 800 us, steps: 6}", 6),
+    ("firmware.buffer.capacity", "{from: 1 MiB, to: 8 MiB, steps: 6}", 6),
+    ("firmware.buffer.capacity", "{from: 32 KiB, to: 40 KiB, steps: 6}", 6),
+    ("ssd.cpu.clock", "{from: 20 MHz, to: 90 MHz, steps: 7}", 7),
+    ("ssd.host.link_latency", "{from: 10 ns, to: 900 ns, steps: 10}", 10),
+    ("ssd.dram.bandwidth", "{from: 100 MB/s, to: 1 GiB/s, steps: 4}", 4),
+]
+
+
+@pytest.mark.parametrize(("name", "text"), CONTINUOUS)
+def test_any_value_of_a_range_is_one_that_scenarios_take(name, text, folder):
+    """All of them in a design, a search or asked by number; they were refused as too fine."""
+    axis = axis_of(folder, name, text)
+    shares = [random.Random(seed).random() for seed in range(30)]
+    choices = [axis.choose(share) for share in shares]
+    assert len({choice.label for choice in choices}) > 25
+    with Runner() as runner:
+        resolver = runner.resolver(folder / "small.yaml")
+        for choice in (*axis.ends(), *choices):
+            resolver.resolve(choice.settings)
+            assert axis.span.low <= axis.value(choice) <= axis.span.high
+            assert axis.choice_of(axis.value(choice)) == choice  # as AskTell and StudyEnv do
+    low, high = re.search(r"from: (.*?), to: (.*?)[,}]", text).groups()
+    assert [units.parse(end.label) for end in (axis.choose(0), axis.choose(1))] == [
+        pytest.approx(units.parse(low), rel=1e-15),
+        pytest.approx(units.parse(high), rel=1e-15),
+    ]
+    assert axis.ends() == (axis.choose(0), axis.choose(1))
+
+
+@pytest.mark.parametrize(("name", "text", "count"), STEPPED)
+def test_steps_of_a_range_need_not_divide_it_evenly(name, text, count, folder, capsys):
+    assert len(axis_of(folder, name, text).choices) == count
+    (folder / "study.yaml").write_text(f"base: small.yaml\naxes:\n  {name}: {text}\n")
+    assert main(["explore", "study.yaml", "--check"]) == 0, capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "values"),
+    [
+        ("firmware.buffer.capacity", "{from: 1 MiB, to: 2 MiB, steps: 3}", "1 MiB|1.5 MiB|2 MiB"),
+        ("firmware.buffer.capacity", "{from: 1 KiB, to: 2 KiB, steps: 5}",
+         "1 KiB|1.25 KiB|1.5 KiB|1.75 KiB|2 KiB"),
+        ("ssd.flash.part.erase_latency", "{from: 1 us, to: 2 us, steps: 4}",
+         "1 us|1.333333 us|1.666667 us|2 us"),
+        ("ssd.flash.part.erase_latency", "{from: 10 us, to: 20 us, step: 2.5 us}",
+         "10 us|12.5 us|15 us|17.5 us|20 us"),
+        ("ssd.dram.bandwidth", "{from: 0.5 GiB/s, to: 1 GiB/s, steps: 4}",
+         "0.5 GiB/s|715827883 B/s|894784853 B/s|1 GiB/s"),
+        ("ssd.flash.over_provisioning", "{from: 5 %, to: 10 %, steps: 4}",
+         "5 %|6.66666667 %|8.33333333 %|10 %"),
+        ("load.iodepth", "{from: 1, to: 8, factor: 1.5}", "1|2|3|5|8"),
+    ],
+)  # fmt: skip
+def test_what_was_fine_enough_keeps_its_text(name, text, values, folder):
+    """Finished points are found by it."""
+    choices = axis_of(folder, name, text).choices
+    assert [choice.label for choice in choices] == values.split("|")
+    assert [choice.settings for choice in choices] == [((name, c.label),) for c in choices]
+
+
+def test_a_range_of_a_list_is_of_lists_of_one(folder):
+    """Also when it is read back from resolved-study.yaml."""
+    name, numbers = "ssd.flash.part.read_latency", [20.0, 30.0, 40.0]
+    for text in ("{from: 20 us, to: 40 us, step: 10 us}", "[[20 us], ['30 us'], [40 us]]"):
+        axis = axis_of(folder, name, text)
+        assert [choice.settings for choice in axis.choices] == [
+            ((name, f'["{number:.0f} us"]'),) for number in numbers
+        ]
+        assert [axis.value(choice) for choice in axis.choices] == numbers
+    assert axis_of(folder, name, "[[20 us, 30 us]]").choices[0].label == '["20 us", "30 us"]'
 
 
 def test_sections_of_a_scenario_are_no_names_of_one_s_own():

@@ -15,13 +15,11 @@ from typing import Any
 
 from tlmssd import units
 from tlmssd.scenario import setting_text
-from tlmssd.study.axes import Settings, quantity, read_span
+from tlmssd.study.axes import SECTOR, Settings, quantity, read_span, settable
 from tlmssd.study.document import Entry
 
 LEAST_RATIO = 3.0
 """A range is taken by ratios when its ends are further apart than this."""
-FINEST = {"s": 1e-12, "Hz": 1.0}
-"""What scenarios tell apart, by base unit."""
 
 
 @dataclass(frozen=True)
@@ -167,15 +165,11 @@ def _factors(entry: Entry) -> tuple[float, float]:
 def _setting(present: Any, value: float, unit: str) -> str:
     """A value as the scenario takes it: whole sectors, picoseconds, hertz, bytes per second; and
     a list where the base has one."""
-    factor, base = units.BASES.get(unit, (1.0, ""))
-    if base in FINEST:
-        steps = factor / FINEST[base]
-        value = round(value * steps) / steps
-    text = quantity(value, unit)
-    if base == "B/s":
-        text = f"{round(value * factor)} B/s"
     if unit in units.BYTES:
-        text = f"{max(512, round(value * units.BYTES[unit] / 512) * 512)} B"
+        sectors = max(1, round(value * units.BYTES[unit] / SECTOR))
+        text = f"{sectors * SECTOR} B"
+    else:
+        text = settable(value, unit)
     return f"[{text}]" if isinstance(present, list) else text
 
 

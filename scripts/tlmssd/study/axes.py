@@ -5,10 +5,15 @@ ssd.flash.channels: {from: 2, to: 16, step: 2}          a range
 ssd.flash.spare_factor: {from: 5 %, to: 30 %, steps: 6} a range of as many values
 load.iodepth: {from: 1, to: 64, factor: 2}              a logarithmic one
 ssd.cpu.clock: {from: 400 MHz, to: 2 GHz, scale: log}   any value between (not in a grid)
+ssd.flash.part.read_latency: {from: 20 us, to: 90 us, steps: 5}   of a list: each a list of one
 ssd.flash.part: [parts/nand/a.yaml, {file: parts/nand/b.yaml, planes: 2}]   whole sections
 size:                                                   several parameters together, by name
   small: {ssd.flash.channels: 4, ssd.flash.ways: 1}
   large: {ssd.flash.channels: 8, ssd.flash.ways: 4}
+
+Both ends of a range are as written; values between are rounded to what scenarios tell apart, whole
+picoseconds, hertz, bytes and bytes per second. Sizes that would have a part of a byte are multiples
+of the largest power of two in both ends: up to 4 KiB, of those below 256 KiB up to 512 B.
 
 No two axes set the same parameter, or one a section and the other what is in it. No two values of
 an axis are the same run, as 1 MiB and 1024 KiB are.
@@ -16,6 +21,7 @@ an axis are the same run, as 1 MiB and 1024 KiB are.
 
 import math
 from dataclasses import dataclass
+from fractions import Fraction
 
 from tlmssd import units
 from tlmssd.errors import InputError
@@ -24,6 +30,11 @@ from tlmssd.schema import type_of
 from tlmssd.study.document import Entry
 
 Settings = tuple[tuple[str, str], ...]
+
+FINEST = {"s": Fraction(1, 10**12), "Hz": Fraction(1), "B": Fraction(1), "B/s": Fraction(1)}
+"""What scenarios tell apart, by base unit."""
+SECTOR, BLOCK = 512, 4096
+"""Bytes: sizes of a range are rounded to multiples of at most the larger."""
 
 
 @dataclass(frozen=True)
@@ -37,16 +48,29 @@ class Choice:
 
 @dataclass(frozen=True)
 class Span:
-    """All values from `low` to `high` in `unit`; whole numbers only, or by ratios, where said."""
+    """All values from `low` to `high` in `unit`; whole numbers only, or by ratios, where said.
+
+    `ends`: the texts of both; of a size, values between are multiples of `granule` bytes.
+    """
 
     low: float
     high: float
     unit: str
     logarithmic: bool
     whole: bool
+    ends: tuple[str, str]
+    granule: int = 1
+
+    def text(self, value: float) -> str:
+        """A value as scenarios take it."""
+        if value <= self.low or value >= self.high:
+            return self.ends[value >= self.high]
+        return settable(value, self.unit, self.granule)
 
     def at(self, share: float) -> float:
         """The value at `share` (0 to 1) of the way."""
+        if share in (0, 1):
+            return self.high if share else self.low
         if self.logarithmic:
             value = self.low * (self.high / self.low) ** share
         else:
@@ -97,8 +121,7 @@ class Axis:
 
     def exactly(self, value: float) -> Choice:
         """The choice of one value of a span, in its unit."""
-        text = quantity(value, self.span.unit)
-        return Choice(text, ((self.name, text),), self.entry.line)
+        return _choice(self.name, self.span.text(value), self.entry.line)
 
     def ends(self) -> tuple[Choice, ...]:
         """What is to be valid for all of it to be: every choice, or the ends of the span."""
@@ -118,10 +141,23 @@ def read_axis(name: str, entry: Entry, is_parameter: bool) -> Axis:
         entry.fail("give a list of values, or a range such as {from: 1, to: 64, factor: 2}")
     choices = []
     for element in entry.elements():
-        text = element.text if not (element.is_map or element.is_list) else None
-        text = setting_text(element.value) if text is None else text
-        choices.append(Choice(text, ((name, text),), element.line))
+        text = _text(element)
+        label = text
+        if element.is_list and _is_list(name):
+            only = element.elements()
+            if len(only) == 1 and units.split(_text(only[0])):
+                label = only[0].text  # as values of a range are called
+        choices.append(Choice(label, ((name, text),), element.line))
     return Axis(name, _distinct(entry, choices), None, entry)
+
+
+def _is_list(name: str) -> bool:
+    return (type_of(name) or "").startswith("list of ")
+
+
+def _choice(name: str, text: str, line: int) -> Choice:
+    """A value of a range: of a parameter that is a list, a list of one."""
+    return Choice(text, ((name, setting_text([text]) if _is_list(name) else text),), line)
 
 
 def _linked(entry: Entry) -> tuple[Choice, ...]:
@@ -164,6 +200,7 @@ def _range(name: str, entry: Entry) -> tuple[tuple[Choice, ...], Span | None]:
     if "to" not in parts:
         entry.fail("a range has from and to")
     low, high, unit = read_span(parts["from"], parts["to"])
+    ends = quantity(low, unit), _end(parts["to"], quantity(high, unit))
     if len(set(parts) & {"step", "steps", "factor"}) > 1:
         entry.fail("give one of step, steps and factor")
     logarithmic = "factor" in parts
@@ -175,14 +212,27 @@ def _range(name: str, entry: Entry) -> tuple[tuple[Choice, ...], Span | None]:
             parts["scale"].fail("contradicts step, which is for scale: linear")
     if logarithmic and low <= 0:
         parts["from"].fail("must be above 0 in a logarithmic range")
-    real = (type_of(name) or "").startswith("number")
+    real = (type_of(name) or "").removeprefix("list of ").startswith("number")
     whole = low.is_integer() and high.is_integer() and not unit and not real
-    span = Span(low, high, unit, logarithmic, whole)
+    span = Span(low, high, unit, logarithmic, whole, ends, _granule(ends))
     values = _values(parts, span)
     if values is None:
         return (), span
-    texts = list(dict.fromkeys(quantity(value, unit) for value in values))
-    return tuple(Choice(text, ((name, text),), entry.line) for text in texts), None
+    texts = list(dict.fromkeys(map(span.text, values)))
+    return tuple(_choice(name, text, entry.line) for text in texts), None
+
+
+def _end(entry: Entry, text: str) -> str:
+    """The upper end: in the unit of the lower one, unless that is not exactly what is written."""
+    return text if _exactly(text) == _exactly(entry.text) else entry.text.strip()
+
+
+def _granule(ends: tuple[str, str]) -> int:
+    """The largest power of two in both sizes, up to BLOCK; 1 where they are none."""
+    found = [_exactly(end) for end in ends]
+    if any(value.denominator != 1 for value in found):
+        return 1
+    return math.gcd(BLOCK, *(value.numerator for value in found))
 
 
 def read_span(low: Entry, high: Entry) -> tuple[float, float, str]:
@@ -255,3 +305,32 @@ def quantity(value: float, unit: str) -> str:
     """A number with its unit, as scenarios write it."""
     number = str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.12g}"
     return f"{number} {unit}" if unit else number
+
+
+def settable(value: float, unit: str, granule: int = 1) -> str:
+    """A number with its unit as scenarios take it: whole picoseconds, hertz, bytes and bytes per
+    second. What is none yet is rounded, sizes to multiples of `granule` bytes or, where that were
+    more than 1/64 of them, of sectors."""
+    text = quantity(value, unit)
+    base = units.BASES.get(unit, (1.0, unit))[1]
+    if base not in FINEST:
+        return text
+    count = _exactly(text) / FINEST[base]
+    if count.denominator == 1:
+        return text
+    each = 1
+    if base == "B":
+        each = granule if granule * 64 <= count else math.gcd(granule, SECTOR)
+    rounded = max(each, round(count / each) * each)
+    text = quantity(float(rounded * FINEST[base] / _factor(unit)), unit)
+    return text if _exactly(text) == rounded * FINEST[base] else f"{rounded} {base}"
+
+
+def _exactly(text: str) -> Fraction:
+    """A quantity in its base unit."""
+    number, unit = units.QUANTITY.fullmatch(text).groups()
+    return Fraction(number) * _factor(unit or "")
+
+
+def _factor(unit: str) -> Fraction:
+    return Fraction(str(units.BASES.get(unit, (1.0, ""))[0]))
