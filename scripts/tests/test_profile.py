@@ -296,6 +296,51 @@ def test_a_unit_of_the_loss_is_what_the_best_leaves(sigmas, unit):
     assert scale(model, at(model, sigmas)) == pytest.approx(unit)
 
 
+FIGURES = ("iops", "bandwidth", "mean", "p10", "p50", "p90", "p99")
+
+
+def of_jobs(model, count):
+    """The same, its figures those of `count` jobs that have FIGURES each."""
+    model.targets = tuple(
+        replace(target, job=f"job-{number // 7}", figure=f"read.{FIGURES[number % 7]}")
+        for number, target in enumerate(model.targets)
+    )
+    assert len(model.targets) == 7 * count
+    return model
+
+
+SIGNS = np.array([-1, -1, 1, 1, 1, 1, 1])
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_rates_err_together_with_latencies_the_other_way(seed):
+    """They were taken for errors that a job's figures do not share: 1.1 in place of 7."""
+    slower = np.random.default_rng(seed).normal(0, 3, 12)
+    model = of_jobs(Formula(READ, (60,), lambda read: [read] * 84), 12)
+    whole = scale(model, at(model, np.concatenate([one * SIGNS for one in slower])))
+    alone = scale(model, at(model, np.repeat(slower, 7)))  # rates err against latencies
+    reduced = model.loss(at(model, np.repeat(slower, 7))) / 83
+    assert whole / reduced == pytest.approx(7)
+    assert alone / reduced < 2
+
+
+def test_intervals_hold_the_truth_where_the_figures_of_a_job_err_together():
+    """95 % of them should; about half of them did."""
+
+    def formula(read):
+        return np.concatenate([(read + 5.0 * bus) ** SIGNS for bus in range(1, 9)])
+
+    held = 0
+    for seed in range(40):
+        slower = np.random.default_rng(seed).normal(0, 0.04, 8)
+        off = np.concatenate([np.exp(one * SIGNS) - 1 for one in slower])
+        drive = of_jobs(Formula(READ, (60,), formula, runs=40, sigma=0.02, off=off), 8)
+        found = looked_at(drive)["read"]
+        held += found.low <= 60 <= found.high
+    print(f"{held} of 40 hold the truth")
+    assert held >= 0.85 * 40
+
+
 def test_the_least_loss_is_that_of_half_of_the_runs_beside_it():
     """One of five was better by luck; the bound is 3.84 above what half of them have."""
     model = Formula(READ, (60,), lambda read: [read])

@@ -22,6 +22,8 @@ from tlmssd.latency import Histogram, under_way
 from tlmssd.quantities import quantity_text
 
 FIGURE = re.compile(r"bandwidth|iops|mean|p\d+(\.\d+)?")
+RATES = {"bandwidth": "B/s", "iops": "1/s"}
+"""Figures that fall where latencies rise, and their units."""
 DIRECTIONS = ("read", "write", "trim")
 LEAST_COMMANDS = 8
 """Jobs of fewer commands only make the drive rest, and are not compared."""
@@ -175,5 +177,6 @@ def _joined(runs: Sequence[Mapping[str, Known]]) -> dict[str, Known]:
 
 
 __all__ = [
-    "FIGURE", "InputError", "Known", "Measured", "check_units", "figures_of", "join_measured",
+    "FIGURE", "RATES", "InputError", "Known", "Measured", "check_units", "figures_of",
+    "join_measured",
 ]  # fmt: skip

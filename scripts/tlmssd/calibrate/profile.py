@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tlmssd.calibrate.fitting import bounded_step, descend, jacobian
+from tlmssd.calibrate.measured import RATES
 from tlmssd.calibrate.model import NEAR, Model, Trial
 from tlmssd.calibrate.parameters import Parameter
 
@@ -102,12 +103,17 @@ def scale(model: Model, best: Trial) -> float:
     """Loss that one unit of chi squared is worth: at least 1."""
     residuals = model.residuals(best)
     reduced = model.loss(best) / max(len(residuals) - len(model.parameters), 1)
-    jobs = [target.job for target in model.targets if not target.held_out]
-    return max(reduced, 1.0) * _design_effect(residuals, jobs)
+    targets = [one for one, counts in zip(model.targets, model.counted, strict=True) if counts]
+    # A job that is slower has lower rates and longer latencies: they err together.
+    slower = [-1 if one.figure.split(".", 1)[-1] in RATES else 1 for one in targets]
+    return max(reduced, 1.0) * _design_effect(residuals * slower, [one.job for one in targets])
 
 
 def _design_effect(residuals: np.ndarray, jobs: Sequence[str]) -> float:
-    """How much less the figures say because those of a job err together: 1 + (k - 1) rho."""
+    """How much less the figures say because those of a job err together: 1 + (k - 1) rho.
+
+    Residuals are positive where the emulated job is slower, of rates as of latencies.
+    """
     groups = [residuals[np.array(jobs) == job] for job in dict.fromkeys(jobs)]
     size = len(residuals) / len(groups)
     if len(groups) < 3 or size <= 1:

@@ -4,6 +4,7 @@ import sys
 import time
 from typing import TYPE_CHECKING, TextIO
 
+from tlmssd.calibrate.measured import RATES
 from tlmssd.quantities import percent_text, quantity_text
 from tlmssd.text_table import columns, shortened
 
@@ -11,12 +12,10 @@ if TYPE_CHECKING:
     from tlmssd.calibrate import Calibration
     from tlmssd.calibrate.model import Model, Trial
 
-UNITS = {"bandwidth": "B/s", "iops": "1/s"}
-
 
 def figure_text(figure: str, value: float) -> str:
     """A figure of a job with its unit."""
-    return quantity_text(value, UNITS.get(figure.split(".", 1)[-1], "ns"))
+    return quantity_text(value, RATES.get(figure.split(".", 1)[-1], "ns"))
 
 
 def text_of(found: "Calibration") -> str:
