@@ -3,7 +3,7 @@
 import pytest
 from browser import Looked, check_page, chromium
 from test_compare import side
-from test_study_data import table
+from test_study_data import study_of, table
 from test_whatif import SCENARIO, Lab, slow_clock
 
 from tlmssd import cli
@@ -118,6 +118,24 @@ def test_a_study_that_does_not_say_what_is_better_has_no_front(browser, tmp_path
     assert "Failed: it does not have the results of all of its runs." in details.text
     assert "Against a constraint" not in details.text
     assert looked.complaints() == []
+
+
+def test_what_the_points_of_a_study_do_not_determine_is_not_drawn(browser, tmp_path):
+    """Two axes that go together, and one that does not; then too few points for any."""
+    points = [(a, a, b) for a in (1, 2, 4) for b in (1, 2)]
+    for count, drawn in ((6, 1), (3, 0)):
+        data = study_of(("a", "b", "c"), points[:count], lambda a, b, c: 100.0 * a + c**a)
+        (tmp_path / "study.html").write_text(study_page_of(data, Store(tmp_path / "store")))
+        looked = check_page(browser, tmp_path / "study.html")
+        looked.at(1280)
+        charts = browser.find_elements("css selector", ".chart")
+        said = [chart.text for chart in charts[2:5]]
+        undetermined = "Not determined by the points of this study."
+        assert said.count(undetermined) == (2 if drawn else 3)
+        assert ("Shown are adjusted means" if drawn else "no means are shown") in (
+            browser.find_element("css selector", "#how-effects").text
+        )
+        assert "no full grid" in browser.find_element("css selector", "#how-map").text
 
 
 SCRIPT = asset("study.js")

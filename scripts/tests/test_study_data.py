@@ -1,10 +1,12 @@
 """A study's table made ready for pictures: levels, effects with intervals, explained variance."""
 
+import itertools
 import json
 import math
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as parquet
 import pytest
@@ -12,7 +14,8 @@ import pytest
 from tlmssd.errors import InputError
 from tlmssd.latency import Histogram
 from tlmssd.store import Store
-from tlmssd.study_data import StudyData
+from tlmssd.study_data import Column, StudyData
+from tlmssd.study_effects import Effects
 from tlmssd.study_page import _curve, _worth_curves, page_of
 from tlmssd.study_points import Point, places_of, points_of
 
@@ -60,21 +63,139 @@ def grid(tmp_path):
 
 def test_effects_are_means_with_intervals_over_seeds(grid):
     dies, policy = grid.axes
-    effects = {row["level"]: row for row in grid.effects(dies)}
+    found = Effects.of(grid, *grid.metrics)
+    effects = {row["level"]: row for row in found.means(dies)}
     assert list(effects) == ["2", "4", "8"]
     assert effects["4"]["mean"] == pytest.approx(425)
     width = 4.302653 / math.sqrt(3)
     assert effects["4"]["high"] == pytest.approx(425 + width)
     assert effects["4"]["low"] == pytest.approx(425 - width)
-    means = {row["level"]: row["mean"] for row in grid.effects(policy)}
+    means = {row["level"]: row["mean"] for row in found.means(policy)}
     assert means["fifo"] - means["greedy"] == pytest.approx(50)
+
+
+ORGANISED = {
+    "channels": [1, 2, 4, 8],
+    "ways": [1, 2, 4],
+    "spare": [0.15, 0.25, 0.4],
+    "organisation": ["channels", "shared-bus-gang"],
+}
+
+
+def study_of(axes, points, iops, seeds=2):
+    """A study whose `points` (values of the `axes`) have `iops`, 1 more or less by the seed."""
+    rows = []
+    for number, values in enumerate(points, 1):
+        for seed in range(1, seeds + 1):
+            row = {"point": number, "seed": seed, "status": "ok", "reason": ""}
+            row |= {"run": "", "settings": ""}
+            row |= dict(zip(axes, values, strict=True))
+            row["iops"] = iops(**dict(zip(axes, values, strict=True))) + 2 * seed - seeds - 1
+            rows.append(row)
+    columns = tuple(Column(name, "") for name in axes)
+    metrics = (Column("iops", "1/s", True),)
+    return StudyData("drawn", "base.yaml", pd.DataFrame(rows), rows, columns, metrics)
+
+
+def means_of(data, number):
+    """Of every level of an axis: mean, low, high."""
+    found = Effects.of(data, *data.metrics).means(data.axes[number])
+    return {row["level"]: (row["mean"], row["low"], row["high"]) for row in found}
+
+
+def test_points_that_failed_do_not_pass_their_lack_on_to_other_axes(tmp_path):
+    """Gangs of one channel are refused; they looked a quarter better than what they are alike."""
+
+    def iops(channels, ways, spare, organisation):
+        return 1000 * channels * ways**0.5 + 100 * spare
+
+    points = [
+        one for one in itertools.product(*ORGANISED.values())
+        if (one[0], one[3]) != (1, "shared-bus-gang")
+    ]  # fmt: skip
+    data = study_of(ORGANISED, points, iops)
+    plain = data.good.groupby("organisation")["iops"].mean()
+    assert plain["shared-bus-gang"] > 1.2 * plain["channels"]
+    (alike, low, high), (gang, _, _) = means_of(data, 3).values()
+    assert gang == pytest.approx(alike)
+    assert low < alike < high
+    whole = study_of(ORGANISED, list(itertools.product(*ORGANISED.values())), iops)
+    assert alike == pytest.approx(means_of(whole, 3)["channels"][0], rel=1e-6)
+    assert Effects.of(data, *data.metrics).explained(data.axes[3]) == 0
+    assert not Effects.of(data, *data.metrics).is_grid and Effects.of(whole, *data.metrics).is_grid
+    page = page_of(data, Store(tmp_path / "store"))
+    assert "The 63 points are no full grid of all values. Shown are adjusted means" in page
+    assert '"grid":false' in page  # of which the heat map speaks
+
+
+def test_what_adds_up_is_found_however_points_are_missing():
+    def iops(channels, ways, spare, organisation):
+        return 1000 * channels + 300 * ways - 50 * (organisation == "channels")
+
+    every = list(itertools.product(*ORGANISED.values()))
+    middle = np.mean([iops(*one) for one in every])
+    for seed in range(5):
+        drawn = np.random.default_rng(seed).choice(len(every), 30, replace=False)
+        data = study_of(ORGANISED, [every[number] for number in sorted(drawn)], iops)
+        for number, share in ((0, 1000 * (8 - 3.75)), (1, 300 * (4 - 7 / 3)), (2, 0)):
+            level = list(means_of(data, number).values())[-1]
+            assert level == pytest.approx((middle + share,) * 3)
+
+
+def test_intervals_hold_the_means_of_all_whichever_points_were_drawn():
+    """95 % of them should, of what has an effect, and of what has none; 85 % at least."""
+    axes = ORGANISED | {"erase": [10.0, 20.0, 40.0, 80.0]}
+
+    def iops(channels, ways, spare, organisation, erase):
+        return 1000 * channels**0.7 * ways**0.4 * (1 + 0.2 * spare)
+
+    whole = list(itertools.product(*axes.values()))
+    every = pd.DataFrame(whole, columns=list(axes))
+    every["iops"] = [iops(*one) for one in whole]
+    held, plain, looked = {"ways": 0, "erase": 0}, 0, 0
+    for seed in range(100):
+        drawn = np.random.default_rng(seed).choice(len(whole), 24, replace=False)
+        data = study_of(axes, [whole[number] for number in drawn], iops)
+        for name in held:
+            found = means_of(data, list(axes).index(name))
+            assert len(found) == len(axes[name])
+            for level, (_, low, high) in zip(axes[name], found.values(), strict=True):
+                true = every.loc[every[name] == level, "iops"].mean()
+                held[name] += low <= true <= high
+        looked += 1
+        means = data.good.groupby("erase")["iops"].mean()
+        plain += means.max() > 1.3 * means.min()
+    print({name: count / looked / len(axes[name]) for name, count in held.items()}, plain)
+    assert plain > 0.5 * looked  # what plain means make of an axis without effect
+    for name, count in held.items():
+        assert count >= 0.85 * looked * len(axes[name])
+
+
+def test_what_the_points_do_not_determine_is_not_shown():
+    def iops(channels, ways, spare):
+        return 100.0 * channels + ways + spare
+
+    axes = {name: ORGANISED[name] for name in ("channels", "ways", "spare")}
+    # Ways go with channels: nothing tells which of them does it, but spare flash is known.
+    points = [(n, {1: 1, 2: 2, 4: 4, 8: 4}[n], s) for n in (1, 2, 4, 8) for s in (0.15, 0.25, 0.4)]
+    data = study_of(axes, points, iops)
+    found = Effects.of(data, *data.metrics)
+    assert [axis.name for axis in found.missing] == ["channels", "ways"]
+    spare = [mean for mean, _, _ in means_of(data, 2).values()]
+    assert [mean - spare[0] for mean in spare] == pytest.approx([0, 0.1, 0.25])
+    assert found.means(data.axes[0]) == found.means(data.axes[1]) == []
+    assert math.isnan(found.explained(data.axes[0]))
+    assert found.how.endswith("The points do not determine: channels, ways.")
+    few = study_of(axes, [(1, 1, 0.15), (2, 4, 0.25), (4, 2, 0.4), (8, 1, 0.25)], iops)
+    found = Effects.of(few, *few.metrics)
+    assert found.means(few.axes[2]) == [] and "no means are shown" in found.how
 
 
 def test_explained_variance(grid):
     dies, policy = grid.axes
-    (iops,) = grid.metrics
-    assert grid.explained(dies, iops) > 0.95
-    assert grid.explained(policy, iops) == 0
+    found = Effects.of(grid, *grid.metrics)
+    assert found.explained(dies) > 0.95
+    assert found.explained(policy) == 0
 
 
 def test_many_values_become_groups(tmp_path):
@@ -83,7 +204,7 @@ def test_many_values_become_groups(tmp_path):
     levels = data.levels(data.axes[0])
     assert len(levels.cat.categories) == 5
     assert levels.value_counts().tolist() == [20] * 5
-    assert data.explained(data.axes[0], data.metrics[0]) > 0.9
+    assert Effects.of(data, *data.metrics).explained(data.axes[0]) > 0.9
 
 
 def test_points_keep_seeds_and_reasons(grid, tmp_path):
@@ -141,7 +262,7 @@ def test_a_point_without_all_of_its_results_has_failed(tmp_path):
     assert math.isnan(partly.mean(iops))
     assert data.good["point"].unique().tolist() == [1, 3]
     assert data.means()["iops"].dropna().to_dict() == {1: 100}
-    assert [row["level"] for row in data.effects(data.axes[0])] == ["2", "8"]
+    assert [row["level"] for row in Effects.of(data, iops).means(data.axes[0])] == ["2"]
     page = page_of(data, Store(tmp_path / "store"))
     assert "5 runs with results, 1 that failed" in page
     assert "1 point has failed: without the results of all of its runs" in page

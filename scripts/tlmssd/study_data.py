@@ -1,8 +1,8 @@
-"""A study's table, made ready for pictures: points with their runs, levels of axes, effects."""
+"""A study's table, made ready for pictures: points with their runs, levels of axes."""
 
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -101,42 +101,6 @@ class StudyData:
         names = _different([self.value_text(axis, value) for value in distinct])
         named = dict(zip(distinct, names, strict=True))
         return pd.Series(pd.Categorical(values.map(named), names, ordered=True), values.index)
-
-    def effects(self, axis: Column) -> Iterator[dict]:
-        """Mean of every metric at every level, averaged over all else, and its interval over seeds.
-
-        The interval (95 %, Student's t) is that of the means of the seeds; NaN with one seed.
-        """
-        good = self.good
-        groups = good.assign(level=self.levels(axis).loc[good.index])
-        for metric in self.metrics:
-            by_seed = groups.groupby(["level", "seed"], observed=True, dropna=False)[metric.name]
-            means = by_seed.mean().dropna()
-            for level, sample in means.groupby(level="level", observed=True):
-                low, high = interval(sample.to_numpy())
-                yield {
-                    "level": str(level),
-                    "metric": metric.name,
-                    "mean": float(sample.mean()),
-                    "low": low,
-                    "high": high,
-                }
-
-    def explained(self, axis: Column, metric: Column) -> float:
-        """Share of the metric's variance between points that the axis explains by itself.
-
-        The correlation ratio, corrected for chance (epsilon squared); NaN without any variance.
-        """
-        means = self.means()[metric.name].dropna()
-        first = self.rows.drop_duplicates("point").set_index("point").index
-        levels = pd.Series(self.levels(axis)[~self.rows["point"].duplicated()].to_numpy(), first)
-        groups = [part for _, part in means.groupby(levels.loc[means.index], observed=True)]
-        total = float(((means - means.mean()) ** 2).sum())
-        count = len(means)
-        if not total or count <= len(groups):
-            return math.nan
-        within = float(sum(((part - part.mean()) ** 2).sum() for part in groups))
-        return max(0.0, 1 - (within / (count - len(groups))) / (total / (count - 1)))
 
 
 def interval(sample: np.ndarray) -> tuple[float, float]:

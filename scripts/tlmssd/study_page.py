@@ -21,6 +21,7 @@ from tlmssd.pictures.page import Cell, Page
 from tlmssd.result import Result
 from tlmssd.store import Store
 from tlmssd.study_data import Column, StudyData
+from tlmssd.study_effects import Effects
 from tlmssd.study_points import Point, places_of, points_of
 
 LATENCIES = 200
@@ -85,10 +86,7 @@ def _add_pictures(page: Page, data: StudyData) -> None:
     _template(page, study_charts.scatter(), "Two metrics of every point", 380, legend)
     page.heading("What each axis does")
     page.raw(_selects(("effect", "metric"), options=data.objectives()))
-    page.text(
-        "Mean over all points with this level; lines are 95 % confidence intervals over seeds.",
-        "note",
-    )
+    page.raw('<p class="note" id="how-effects"></p>')
     page.grid(True)
     _template(page, study_charts.shares(), "Which axis matters", 32 * len(data.axes) + 50)
     for axis in data.axes:
@@ -98,7 +96,8 @@ def _add_pictures(page: Page, data: StudyData) -> None:
         page.heading("Two axes at once")
         page.raw(_selects(("map-x", "across"), ("map-y", "up"), options=data.axes))
         page.raw(_selects(("map-metric", "metric"), options=data.objectives()))
-        _template(page, study_charts.heat_map(), "Mean over all other axes", 320)
+        page.raw('<p class="note" id="how-map"></p>')
+        _template(page, study_charts.heat_map(), "Mean over all points of both levels", 320)
     page.heading("All axes and metrics at once")
     page.text("Each line is a point; each row goes from the least value to the largest.", "note")
     height = 52 * (len(data.axes) + len(data.metrics)) + 20
@@ -158,7 +157,7 @@ def _content(data: StudyData, points: Sequence[Point], store: Store) -> dict[str
     return {
         "base": data.base,
         "scenario": texts.first,
-        "axes": [_axis_content(data, *pair) for pair in zip(data.axes, levels, strict=True)],
+        "axes": [_axis_content(*pair) for pair in zip(data.axes, levels, strict=True)],
         "metrics": [_metric_content(data, metric) for metric in data.objectives()],
         "points": made,
         "latencies": _latencies(data, points, store),
@@ -166,20 +165,20 @@ def _content(data: StudyData, points: Sequence[Point], store: Store) -> dict[str
 
 
 def _metric_content(data: StudyData, metric: Column) -> dict[str, Any]:
+    found = Effects.of(data, metric)
     return {
         "name": metric.name,
         "unit": metric.unit,
         "more": metric.more_is_better,
-        "explained": [data.explained(axis, metric) for axis in data.axes],
+        "grid": found.is_grid,
+        "how": found.how,
+        "effects": [found.means(axis) for axis in data.axes],
+        "explained": [found.explained(axis) for axis in data.axes],
     }
 
 
-def _axis_content(data: StudyData, axis: Column, levels: pd.Series) -> dict[str, Any]:
-    return {
-        "name": axis.name,
-        "levels": [str(level) for level in levels.cat.categories],
-        "effects": list(data.effects(axis)),
-    }
+def _axis_content(axis: Column, levels: pd.Series) -> dict[str, Any]:
+    return {"name": axis.name, "levels": [str(level) for level in levels.cat.categories]}
 
 
 def _point(data: StudyData, point: Point, texts: "_Scenarios", store: Store) -> dict[str, Any]:

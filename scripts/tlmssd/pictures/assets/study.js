@@ -62,12 +62,15 @@ async function drawTradeOff() {
 
 async function drawEffects() {
   const metric = metricOf(byId("effect").value);
-  const shares = study.axes.map((axis, i) => ({axis: axis.name, share: metric.explained[i] ?? 0}));
-  await draw(chartIds[places.shares], {shares});
-  for (const [i, axis] of study.axes.entries()) {
-    const levels = axis.effects.filter((row) => row.metric === metric.name)
-      .map((row) => ({...row, about: `${row.level}: ${written(row.mean, metric.unit)}`}));
-    await draw(chartIds[places.effects + i], {levels}, {yUnit: metric.unit});
+  byId("how-effects").textContent = metric.how;
+  const shares = study.axes.map((axis, i) => ({axis: axis.name, share: metric.explained[i] ?? 0}))
+    .filter((_, i) => metric.effects[i].length);
+  if (shares.length) await draw(chartIds[places.shares], {shares});
+  else byId(chartIds[places.shares]).replaceChildren();
+  for (const i of study.axes.keys()) {
+    const levels = metric.effects[i].map((row) => ({...row, about: `${row.level}: ${written(row.mean, metric.unit)}`}));
+    if (!levels.length) byId(chartIds[places.effects + i]).textContent = "Not determined by the points of this study.";
+    else await draw(chartIds[places.effects + i], {levels}, {yUnit: metric.unit});
   }
 }
 
@@ -77,6 +80,8 @@ function drawMap() {
   const place = (id) => study.axes.findIndex((axis) => axis.name === byId(id).value);
   const [ax, ay] = [place("map-x"), place("map-y")];
   const metric = metricOf(byId("map-metric").value);
+  byId("how-map").textContent = metric.grid ? "" : "The points are no full grid of all values: a cell is the mean of the " +
+    "points that it has, and those of other cells may differ in the other axes, too.";
   const cells = [];
   for (const y of study.axes[ay].levels) for (const x of study.axes[ax].levels) {
     const values = good.filter((p) => p.levels[ax] === x && p.levels[ay] === y)
