@@ -1,6 +1,7 @@
 """A study driven by other engines: ask and tell, and the Gymnasium environment."""
 
 import math
+import re
 
 import pytest
 
@@ -89,6 +90,14 @@ def test_nothing_feasible_is_no_best(sampler, study, tmp_path):
 def test_a_sampler_that_takes_no_account_of_constraints_is_refused(study):
     study.write_text(STUDY + "constraints: [iops > 3]\n")
     with pytest.raises(InputError, match=r"study\.yaml:9: .*cmaes .*valid with them: tpe, nsga2"):
+        tlmssd.AskTell(study, sampler="cmaes")
+
+
+def test_cmaes_is_not_asked_for_words(study):
+    """It would draw them by chance."""
+    text = STUDY.replace("axes:\n", "axes:\n  firmware.gc.policy: [greedy, fifo]\n")
+    study.write_text(re.sub("^constraints.*\n", "", text, flags=re.MULTILINE))
+    with pytest.raises(InputError, match=r"firmware\.gc\.policy: .*which cmaes cannot search"):
         tlmssd.AskTell(study, sampler="cmaes")
 
 

@@ -128,6 +128,34 @@ search: {{sampler: {sampler}, points: 30, seed: 7}}
         assert channels in ("1", "2", "4")
 
 
+def test_cmaes_searches_an_axis_of_two_numbers(folder):
+    """It drew them by chance: half of the points had the worse one to the end."""
+    shares = []
+    for seed in range(8):
+        (folder / "search.yaml").write_text(
+            f"""base: small.yaml
+axes:
+  ssd.cpu.clock: {{from: 100 MHz, to: 2 GHz}}
+  ssd.flash.channels: [2, 8]
+  ssd.flash.ways: [1, 2, 4]
+objectives: {{iops: maximize}}
+search: {{sampler: cmaes, points: 120, seed: {seed}}}
+"""
+        )
+
+        def evaluate(points: Sequence[Point]) -> list[Row]:
+            found = []
+            for point in points:
+                clock, channels, ways = (float(c.label.split()[0]) for c in point.choices)
+                iops = 100 * channels + 10 * ways - abs(clock - 700) / 10
+                found.append(Row(0, point, None, "ok", "", "", {"iops": iops}, ()))
+            return found
+
+        rows = search(Study.read(folder / "search.yaml"), evaluate)
+        shares += [row.point.choices[1].label == "8" for row in rows[80:]]
+    assert statistics.fmean(shares) > 0.8
+
+
 def test_failed_points_do_not_end_a_search(folder):
     (folder / "search.yaml").write_text(
         """base: small.yaml

@@ -20,7 +20,7 @@ from tlmssd.errors import InputError
 from tlmssd.runs import Runner
 from tlmssd.study.search import best_of, new_search, suggest, tell
 from tlmssd.study.session import Session, checked, mean_of_seeds
-from tlmssd.study.study import BLIND, SAMPLERS, Point, Search, Study
+from tlmssd.study.study import BLIND, SAMPLERS, Point, Search, Study, refuse_words
 
 
 class AskTell(contextlib.ExitStack):
@@ -46,6 +46,8 @@ class AskTell(contextlib.ExitStack):
         if self.study.search is None:
             if sampler == "cmaes" and self.study.constraints:
                 self.study.constraints[0].entry.fail(BLIND)
+            if sampler == "cmaes":
+                refuse_words(self.study.axes)
             self.study = replace(self.study, search=Search(sampler, 0, seed))
         self.axes = self.study.axes  # name, unit, choices or span of each
         with contextlib.ExitStack() as opened:

@@ -74,7 +74,9 @@ def suggest(trial: optuna.Trial, axis: Axis) -> Choice:
         else:
             value = trial.suggest_float(axis.name, span.low, span.high, log=span.logarithmic)
         return axis.exactly(float(f"{float(value):.9g}"))
-    if axis.unit is not None and len(axis.choices) > 2:
+    # Of two numbers none is nearer; cmaes knows numbers only, and would draw words by chance.
+    knows_words = not isinstance(trial.study.sampler, optuna.samplers.CmaEsSampler)
+    if axis.unit is not None and len(axis.choices) > (2 if knows_words else 1):
         ordered = sorted(axis.choices, key=axis.value)
         return ordered[trial.suggest_int(axis.name, 0, len(ordered) - 1)]
     labels = [choice.label for choice in axis.choices]

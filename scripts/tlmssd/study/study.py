@@ -291,14 +291,21 @@ def _search(
         parts["sampler"].fail(BLIND)
     if sampler == "cmaes" and len(objectives) > 1:
         parts["sampler"].fail("cmaes knows one objective only; valid: tpe, nsga2, random")
-    if sampler == "cmaes" and (bad := [axis for axis in axes if axis.unit is None]):
-        bad[0].entry.fail("has values that are no numbers, which cmaes cannot search")
+    if sampler == "cmaes":
+        refuse_words(axes)
     return Search(
         sampler,
         parts["points"].whole(1, 1_000_000),
         parts["seed"].whole(0, 2**31) if "seed" in parts else 1,
         parts["batch"].whole(1, 10000) if "batch" in parts else 10,
     )
+
+
+def refuse_words(axes: tuple[Axis, ...]) -> None:
+    """Raises InputError for an axis that cmaes could only draw by chance."""
+    for axis in axes:
+        if axis.unit is None:
+            axis.entry.fail("has values that are no numbers, which cmaes cannot search")
 
 
 def read_limits(entry: Entry | None) -> Limits:
