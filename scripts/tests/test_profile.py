@@ -8,12 +8,14 @@ import pytest
 import yaml
 
 from tlmssd.calibrate import Calibration, Residual
-from tlmssd.calibrate.fitting import fit
+from tlmssd.calibrate.fitting import descend, fit
 from tlmssd.calibrate.measured import Known
 from tlmssd.calibrate.model import Model, Target, Trial
+from tlmssd.calibrate.page import page_of
 from tlmssd.calibrate.parameters import read_parameters
 from tlmssd.calibrate.profile import Profile, _rise, profiles, scale
 from tlmssd.calibrate.study import Search
+from tlmssd.calibrate.terminal import text_of
 from tlmssd.errors import InputError
 from tlmssd.study.document import Entry
 
@@ -362,6 +364,51 @@ def test_what_is_bounded_on_one_side_or_hardly_at_all_is_not_determined():
     assert not determined(None, 70, 0.3)
     assert not determined(50, None, 0.3)
     assert not determined(31, 119, 0.9)
+
+
+def two_valleys(read):
+    """What is measured at 77 us is nearly so at 23 us, but for the last figure."""
+    much = 200 + (read - 50) ** 2 / 10
+    return [much, much, much, much * (1 + read / 400)]
+
+
+@pytest.mark.parametrize("start", [18, 23, 30, 70, 77, 90])
+def test_the_best_of_a_wrong_valley_determines_nothing(start):
+    """It was determined there as well as in the right one."""
+    ranges = {"read": {"from": "15 us", "to": "120 us", "scale": "linear"}}
+    model = Formula(ranges, (77,), two_valleys, runs=40)
+    (first,) = model.run([[model.parameters[0].place(start)]])
+    descend(model, first, 20, radius=0.05)
+    (found,) = profiles(model)
+    assert found.value == pytest.approx(77 if start > 50 else 23, rel=0.1)
+    assert found.low and found.high
+    assert found.determined == (start > 50)
+    residuals = tuple(
+        Residual(t.job, t.figure, t.known.value, float(value), t.sigma, False)
+        for t, value in zip(model.targets, model.best.emulated, strict=True)
+    )
+    loss = model.loss(model.best) / 4
+    whole = Calibration(SimpleNamespace(title="x"), (found,), residuals, 9, loss, {}, {})
+    said, page = text_of(whole), page_of(whole)
+    if start > 50:
+        assert not whole.caution and said.startswith("parameter")
+        assert found.sentence().startswith("determined: 7")
+    else:
+        assert said.startswith("! the fit is poor: ")
+        assert "not determined, for the fit is poor; in this fit 2" in said
+        assert whole.undetermined == ["read"]
+    assert ("the fit is poor: " in page) == (start < 50)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_fit_within_what_tolerances_allow_is_good(seed):
+    """Figures that are off by one sigma, independent of each other or all of a job alike."""
+    rng = np.random.default_rng(seed)
+    for off in (rng.normal(0, 0.02, 42), np.repeat(rng.normal(0, 0.02, 14), 3)):
+        found = looked_at(
+            Formula(READ, (60,), lambda read: [read + 3.0 * n for n in range(42)], 40, off=off)
+        )
+        assert found["read"].determined
 
 
 def test_the_difference_that_is_left_is_that_of_what_was_fitted():

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tlmssd.calibrate.fitting import fit
+from tlmssd.calibrate.fitting import GOOD, fit
 from tlmssd.calibrate.model import Model
 from tlmssd.calibrate.profile import Profile, profiles
 from tlmssd.calibrate.study import CalibrationStudy
@@ -129,13 +129,25 @@ class Calibration:
         return percent_text(math.expm1(mean), signed=False)
 
     @property
+    def caution(self) -> str:
+        """What to know before anything is believed; empty where the fit is good."""
+        if self.loss <= GOOD:
+            return ""
+        return (
+            f"the fit is poor: {self.loss:.2g} squared sigma per figure, where tolerances and "
+            f"repeats of the measurements allow 1, and {GOOD:g} is good: the best drive was not "
+            "found (give the search more runs or another seed), or the real drive does what this "
+            "one does not; no parameter counts as determined"
+        )
+
+    @property
     def values(self) -> dict[str, float]:
         """The best value of each parameter, in the unit of its range."""
         return {profile.parameter.name: profile.value for profile in self.profiles}
 
     @property
     def undetermined(self) -> list[str]:
-        """Parameters that the measurements do not bound on both sides."""
+        """Parameters that are not bounded on both sides; all of them where the fit is poor."""
         return [p.parameter.name for p in self.profiles if not p.determined]
 
     def frame(self):

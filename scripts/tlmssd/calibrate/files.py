@@ -157,6 +157,7 @@ def write_tables(found: "Calibration", folder: Path) -> None:
         "title": found.study.title,
         "runs": found.runs,
         "loss_per_figure": found.loss,
+        "caution": found.caution or None,
         "fitted_jobs": [job for job in found.study.measured.jobs if job not in held_out],
         "held_out_jobs": list(held_out),
         "parameters": {p.parameter.name: _parameter(p) for p in found.profiles},

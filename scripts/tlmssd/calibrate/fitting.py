@@ -27,7 +27,8 @@ EXPLORE = 10
 DIFFERENCE = 0.04
 """Relative change of a value for a finite difference: above the emulator's own granularity."""
 GOOD = 2.0
-"""Squared sigma per figure below which a fit needs no other start."""
+"""Squared sigma per figure up to which a fit needs no other start, and may determine something:
+tolerances and repeats allow 1, and errors that figures of a job share let it come to twice that."""
 PROFILE_SHARE = 0.4
 """Share of the runs that is kept for the profiles."""
 MOST_STEPS = 12

@@ -23,6 +23,8 @@ def page_of(found: "Calibration") -> str:
         found.study.title,
         f"{found.runs} runs; on average the fitted figures are {found.loss_text} off the measured.",
     )
+    if found.caution:
+        page.text(found.caution, "warn")
     page.heading("What the measurements say about each parameter")
     page.table(
         ["parameter", "value", "what is known"],

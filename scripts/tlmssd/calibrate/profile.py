@@ -14,11 +14,11 @@ runs beside the best have, too, but for what the linear model says of their dist
 
 import math
 from collections.abc import Callable, Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tlmssd.calibrate.fitting import bounded_step, descend, jacobian
+from tlmssd.calibrate.fitting import GOOD, bounded_step, descend, jacobian
 from tlmssd.calibrate.measured import RATES
 from tlmssd.calibrate.model import NEAR, Model, Trial
 from tlmssd.calibrate.parameters import Parameter
@@ -46,7 +46,8 @@ class Profile:
     """What is known of one parameter: its best value, and the interval of those as good (95 %).
 
     `low`, `high` are values; None where the loss was not seen to rise on that side. `points`: value
-    and rise of the loss over its least, in units of the bound.
+    and rise of the loss over its least, in units of the bound. `fits`: whether the best run fits at
+    all; where it does not, it may be in the wrong valley, and determines nothing.
     """
 
     parameter: Parameter
@@ -55,6 +56,7 @@ class Profile:
     high: float | None
     points: tuple[tuple[float, float], ...]
     width: float
+    fits: bool = True
 
     @property
     def value(self) -> float:
@@ -63,24 +65,32 @@ class Profile:
 
     @property
     def determined(self) -> bool:
-        """Whether the measurements bound it on both sides."""
+        """Whether the measurements bound it on both sides, in a fit that is good."""
+        return self.fits and self._is_bounded
+
+    @property
+    def _is_bounded(self) -> bool:
         return self.low is not None and self.high is not None and self.width < WIDE
 
     def sentence(self) -> str:
         """In words."""
         one = self.parameter
         best = one.text(self.place)
+        found = f"determined: {best}"
+        if not self.fits:
+            found = f"not determined, for the fit is poor; in this fit {best}"
         if one.choices:
             alike = [one.text(one.place(value)) for value, rise in self.points if rise < 1]
             if len(alike) == 1:
-                return f"determined: {best}; no other choice fits the measurements"
+                other = "no other choice fits the measurements"
+                return f"{found}; {other}" if self.fits else f"{found}, others are worse"
             return f"not determined: {', '.join(alike)} fit the measurements alike"
         alike = [value for value, rise in self.points if rise < 1]
         first = alike[0] if self.low is None else self.low
         last = alike[-1] if self.high is None else self.high
         low, high = one.text(one.place(first)), one.text(one.place(last))
-        if self.determined:
-            return f"determined: {best}, 95 % from {low} to {high}"
+        if self._is_bounded:
+            return f"{found}, 95 % from {low} to {high}"
         if self.low is not None and self.high is None:
             said = f"only bounded from below: at least {low}, up to {high}"
         elif self.high is not None and self.low is None:
@@ -149,10 +159,14 @@ def profiles(model: Model) -> list[Profile]:
         if model.loss(center) - model.loss(model.best) < 0.1 * unit:
             break
     _close_in(model, slopes, looked)
+    fits = model.loss(model.best) <= GOOD * len(model.residuals(model.best))
     return [
-        _choice_profile(model, slopes, number)
-        if parameter.choices
-        else _profile(model, slopes, number, looked[number])
+        replace(
+            _choice_profile(model, slopes, number)
+            if parameter.choices
+            else _profile(model, slopes, number, looked[number]),
+            fits=fits,
+        )
         for number, parameter in enumerate(model.parameters)
     ]
 

@@ -19,8 +19,9 @@ def figure_text(figure: str, value: float) -> str:
 
 
 def text_of(found: "Calibration") -> str:
-    """Parameters, then jobs, then those that were predicted."""
-    parts = [_parameters(found), _jobs(found, False)]
+    """What to know first, parameters, then jobs, then those that were predicted."""
+    parts = [f"! {found.caution}"] if found.caution else []
+    parts += [_parameters(found), _jobs(found, False)]
     if any(residual.held_out for residual in found.residuals):
         parts.append(_jobs(found, True))
     return "\n\n".join(parts) + "\n"
