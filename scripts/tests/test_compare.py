@@ -226,6 +226,24 @@ def test_values_of_different_seeds_are_no_pairs(tmp_path, means):
     assert trim.changes[0].beyond is False
 
 
+@pytest.mark.parametrize("several", [3, 5])
+def test_one_run_against_several_tells_more_of_equals_apart(several, two, tmp_path):
+    """One in twenty of what is normal; of what is mostly the same and at times far off, as a part
+    of a percentile is, up to one in five, which the page says."""
+    chance = np.random.default_rng(1)
+    draws = {"normal": chance.normal, "skewed": lambda size: chance.lognormal(0, 1, size)}
+    told = {}
+    for name, draw in draws.items():
+        pairs = [(draw(size=1).tolist(), draw(size=several).tolist()) for _ in range(2000)]
+        told[name] = np.mean([is_beyond_spread(*pair) for pair in pairs])
+    assert 0.03 < told["normal"] < 0.07 < told["skewed"] < 0.2
+    page = tmp_path / "page.html"
+    assert cli.main(["compare", *map(str, two), "--out", str(page)]) == 0
+    assert "one of the sides about one in twelve, of parts of percentiles up to one in five" in (
+        page.read_text()
+    )
+
+
 @pytest.mark.parametrize("seeds", [2, 3, 5])
 def test_of_equals_one_in_twenty_is_told_apart(seeds):
     """Whether a seed does the same to both sides or not."""

@@ -5,8 +5,11 @@ means apart at 95 %; with three or more of the same seeds on both, when the test
 (Student's t of the differences seed by seed), for what a seed does to both sides then cancels out.
 With one run on a side, when it lies outside the interval in which the other's
 next run is expected with 95 % (prediction interval of a normal distribution). With one run on both
-sides nothing is known about the spread. Of equals, about one metric in twenty is told apart by
-chance.
+sides nothing is known about the spread.
+
+Of equals, about one metric in twenty is told apart by chance. With one run on a side it is about
+one in twelve, for not every figure has a normal distribution: of equal drives (60 seeds, 377
+metrics) 8.6 % against three runs and 7.1 % against five, parts of percentiles up to 19 %.
 """
 
 import math
