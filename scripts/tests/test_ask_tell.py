@@ -207,7 +207,7 @@ def test_an_objective_that_comes_to_nothing(study, tmp_path):
 @pytest.mark.filterwarnings("ignore:.*Box observation space")
 def test_a_base_with_nothing_to_compare_with_is_refused(study, tmp_path):
     pytest.importorskip("gymnasium")
-    for objective, value in (("write_amplification.refresh", "0"), ("write.p99", "nan")):
+    for objective, value in (("checks.wrong_reads", "0"), ("write.p99", "nan")):
         study.write_text(STUDY.replace("{iops: maximize}", f"{{{objective}: minimize}}"))
         environment = tlmssd.StudyEnv(study, store=tmp_path / "store")
         for _ in range(2):
