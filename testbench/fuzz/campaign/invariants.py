@@ -65,7 +65,12 @@ def _numbers(node, where):
 
 
 def _has_gaps(where, key, node):
-    """A figure over time that a window in which nothing ended, or was written, does not have: null there."""
+    """A figure over time that a window in which nothing ended, or was written, does not have: null there.
+
+    So are parts of the write amplification of a run in which nothing was written, on which _amplification() looks.
+    """
+    if key == "value" and node is None and ".write_amplification." in where:
+        return True
     over_time = where.endswith(".latency") and ".series." in where or where.endswith(".series") and key == "write_amplification"
     return over_time and isinstance(node, list) and all(v is None or (math.isfinite(v) and v >= 0) for v in node)
 
@@ -173,15 +178,20 @@ def _value(node, *path):
 
 
 def _amplification(report):
-    """Write amplification is the sum of its causes, and what was programmed by unit written."""
+    """Write amplification is the sum of its causes, and what was programmed by unit written; none of nothing written."""
     shown = report.get("write_amplification")
     firmware = report["statistics"].get("firmware", {})
     if not shown or not firmware:
         return
+    written = _value(firmware, "host_units_written_net")
     parts = {k: v["value"] for k, v in shown.items() if k not in ("doc", "total")}
+    unknown = {value is None for value in (*parts.values(), shown["total"]["value"])}
+    if True in unknown:
+        if written or unknown != {True}:
+            yield "write amplification", f"{shown} of {written} units written"
+        return
     if not _near(sum(parts.values()), shown["total"]["value"]):
         yield "write amplification", f"{parts} do not add up to {shown['total']['value']}"
-    written = _value(firmware, "host_units_written_net")
     flash = {k: v for k, v in firmware.get("flash", {}).items() if isinstance(v, dict) and "units_programmed" in v}
     programmed = sum(_value(v, "units_programmed") + _value(v, "units_padded") for v in flash.values())
     if written and not _near(shown["total"]["value"] * written, programmed, 1e-9, 1e-3):
