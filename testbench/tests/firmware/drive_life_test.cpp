@@ -1,51 +1,16 @@
 // Allocation, coalescing, durability, wear-out, snapshots, and complaints about impossible
 // configurations.
 #include <algorithm>
-#include <cmath>
-#include <set>
 
 #include "firmware/base/allocation_order.h"
 #include "models/base/input_error.h"
 #include "models/base/memory_archive.h"
-#include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/firmware/life_setup.h"
 #include "testbench/tests/support/given.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
 using namespace tlmssd::firmware::testing;
-
-namespace {
-
-struct LifeSetup {
-  DriveShape shape;
-  FirmwareConfig config;
-  FakeOptions options;
-  explicit LifeSetup(Geometry geometry, double fill = 0.8) : fill_(fill) {
-    shape.geometry = geometry;
-    config.buffer.capacity = 64 * 4096;
-  }
-  void size() {
-    shape.logical_blocks =
-        static_cast<std::uint64_t>(fill_ * static_cast<double>(Ftl::largest_logical_blocks(shape, config)));
-  }
-
- private:
-  double fill_;
-};
-
-class Values final : public ParameterValues {
- public:
-  Values(std::string name, std::int64_t value) : name_(std::move(name)), value_(value) {}
-  [[nodiscard]] const Value* find(std::string_view name) const override {
-    return name == name_ ? &value_ : nullptr;
-  }
-
- private:
-  std::string name_;
-  Value value_;
-};
-
-}  // namespace
 
 TEST_CASE("all 24 allocation orders go round as their letters say") {
   REQUIRE(allocation_orders().size() == 24);
@@ -208,7 +173,7 @@ TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") 
       for (const bool multi_plane : {false, true}) {
         INFO((timed ? "timed " : "untimed ") << wear << (multi_plane ? " multi-plane" : ""));
         LifeSetup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
-        const Values two_entries("cache", 16);
+        const Given two_entries({{"cache", whole(16)}});
         const bool map_in_flash = std::string(wear).size() > 7;
         if (map_in_flash) setup.config.mapping.scheme = "dftl";
         setup.config.mapping_policy = borrowed(two_entries);
@@ -252,7 +217,7 @@ TEST_CASE("a worn-out drive becomes read-only, keeps its data and never hangs") 
 TEST_CASE("a deep queue meets the end of life without hanging") {
   for (std::uint64_t seed = 1; seed <= 8 * stress(); ++seed) {
     LifeSetup setup({2, 1, 1, 1, 16, 8, 8192, 0}, 1.0);
-    const Values five_entries("cache", 40);
+    const Given five_entries({{"cache", whole(40)}});
     if (seed % 5 > 2) setup.config.mapping.scheme = "dftl";
     setup.config.mapping_policy = borrowed(five_entries);
     setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
@@ -280,7 +245,7 @@ TEST_CASE("a deep queue meets the end of life without hanging") {
 TEST_CASE("failed programs lose nothing") {
   for (std::uint64_t seed = 1; seed <= 6 * stress(); ++seed) {
     LifeSetup setup({2, 1, 1, 2, 60, 8, 8192, 0}, 0.7);
-    const Values fifty_entries("cache", 400);
+    const Given fifty_entries({{"cache", whole(400)}});
     if (seed % 2 == 1) setup.config.mapping.scheme = "dftl";
     setup.config.mapping_policy = borrowed(fifty_entries);
     setup.config.allocation.streams = seed % 2 == 0 ? "shared" : "separate";
@@ -305,74 +270,6 @@ TEST_CASE("failed programs lose nothing") {
   }
 }
 
-TEST_CASE("static wear levelling keeps erase counts together where dynamic cannot") {
-  std::uint64_t spread[2];
-  int which = 0;
-  for (const char* wear : {"dynamic", "static"}) {
-    LifeSetup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.9);
-    setup.config.wear.policy = wear;
-    const Values threshold("threshold", 8);
-    setup.config.wear_policy = borrowed(threshold);
-    setup.size();
-    ModelRig rig(setup);
-    const std::uint64_t units = setup.shape.logical_blocks / 8;
-    for (std::uint64_t u = 0; u < units; ++u) rig.host.write(u * 8, 8);
-    for (int n = 0; n < 60'000; ++n) rig.host.write(rig.host.random.below(units / 10) * 8, 8);
-    std::uint32_t low = ~0U;
-    std::uint32_t high = 0;
-    for (std::uint32_t b = 0; b < 64; ++b) {
-      low = std::min(low, rig.hw.flash.erases(0, 0, b));
-      high = std::max(high, rig.hw.flash.erases(0, 0, b));
-    }
-    spread[which++] = high - low;
-    rig.host.verify_all();
-    REQUIRE((rig.ftl.statistics().wear_moves > 0) == (std::string(wear) == "static"));
-  }
-  REQUIRE(spread[0] > 40);
-  REQUIRE(spread[1] <= 8 + 8 + 8);  // threshold, and what happens between two moves
-}
-
-// With an open block that host and collection share, there is hardly ever a free block beyond the
-// reserve: nothing was moved.
-TEST_CASE("static wear levelling keeps erase counts together whatever shares open blocks") {
-  for (const char* streams : {"separate", "shared"}) {
-    for (const bool timed : {false, true}) {
-      for (const std::uint32_t reserve : {1U, 2U}) {
-        for (const bool background : {false, true}) {
-          INFO(streams << (timed ? " timed" : " untimed") << ", reserve " << reserve
-                       << (background ? ", cleaned in the background" : ""));
-          LifeSetup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.96);
-          setup.config.allocation.streams = streams;
-          setup.config.gc.low_water = reserve;
-          if (!background) setup.config.gc.background_start = 0;
-          setup.config.wear.policy = "static";
-          const Values threshold("threshold", 8);
-          setup.config.wear_policy = borrowed(threshold);
-          setup.size();
-          setup.options.timed = timed;
-          ModelRig rig(setup);
-          const std::uint64_t units = setup.shape.logical_blocks / 8;
-          const auto write = [&](std::uint64_t unit) {
-            rig.host.write(unit * 8, 8);
-            rig.host.wait_below(16);
-          };
-          for (std::uint64_t u = 0; u < units; ++u) write(u);
-          for (int n = 0; n < 20'000; ++n) write(rig.host.random.below(units / 10));
-          rig.host.drain();
-          rig.host.verify_all();
-          std::uint32_t low = ~0U;
-          std::uint32_t high = 0;
-          for (std::uint32_t b = 0; b < 64; ++b) {
-            low = std::min(low, rig.hw.flash.erases(0, 0, b));
-            high = std::max(high, rig.hw.flash.erases(0, 0, b));
-          }
-          CHECK(high - low <= 8 + 8 + 8);  // threshold, and what happens between two moves
-        }
-      }
-    }
-  }
-}
-
 TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
   for (const char* policy :
        {"greedy", "cost-benefit", "fifo", "random", "d-choices", "windowed-greedy", "dftl"}) {
@@ -380,7 +277,7 @@ TEST_CASE("a restored drive goes on exactly like the one it was taken from") {
       INFO(policy << (timed ? " timed" : " untimed"));
       LifeSetup setup({2, 1, 1, 2, 20, 8, 8192, 0}, 0.9);
       const bool map_in_flash = std::string(policy) == "dftl";
-      const Values hundred_entries("cache", 800);
+      const Given hundred_entries({{"cache", whole(800)}});
       if (map_in_flash) setup.config.mapping.scheme = "dftl";
       setup.config.mapping_policy = borrowed(hundred_entries);
       setup.config.gc.policy = map_in_flash ? "greedy" : policy;
@@ -536,200 +433,4 @@ TEST_CASE("commands beyond the drive are refused, and a stall tells who waits fo
   REQUIRE_THAT(text, Catch::Contains("write of 16 blocks at 8 waits for its data to reach flash"));
   REQUIRE_THAT(text, Catch::Contains("1 commands under way, 2 program units"));
   // Left unfinished on purpose: what waits must go with the drive.
-}
-
-TEST_CASE("an idle drive cleans up, and stops when the host comes back") {
-  LifeSetup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.85);
-  setup.config.gc.idle_after = 1'000'000'000'000;
-  setup.config.gc.background_start = 0;
-  setup.size();
-  setup.options.timed = true;
-  ModelRig rig(setup);
-  const std::uint64_t units = setup.shape.logical_blocks / 8;
-  for (std::uint64_t n = 0; n < 3 * units; ++n) {
-    rig.host.write(rig.host.random.below(units) * 8, 8);
-    rig.host.wait_below(16);
-  }
-  rig.host.flush();
-  rig.host.wait_below(1);
-  while (!rig.ftl.idle())
-    rig.hw.event_queue.run_until(rig.hw.event_queue.next());  // the collection that the writes started
-  const auto victims = [&] { return rig.ftl.statistics().gc_victims; };
-  const std::uint64_t before = victims();
-  rig.hw.event_queue.run_until(rig.hw.event_queue.now() + setup.config.gc.idle_after / 2);
-  REQUIRE(victims() == before);
-  while (victims() < before + 2)
-    rig.hw.event_queue.run_until(rig.hw.event_queue.next());  // cleaning has begun
-  rig.host.read(0, 8);
-  rig.host.wait_below(1);
-  rig.hw.event_queue.run_until(rig.hw.event_queue.now() + setup.config.gc.idle_after / 2);
-  REQUIRE(victims() <= before + 4);  // each of the two parallel units may have been about to choose
-  rig.hw.event_queue.run_until(k_never);
-  REQUIRE(victims() > before + 8);
-  REQUIRE(rig.ftl.idle());
-  rig.host.verify_all();
-}
-
-TEST_CASE("background cleaning keeps the host from waiting for space") {
-  std::uint64_t waits[2];
-  for (const bool background : {false, true}) {
-    LifeSetup setup({2, 1, 1, 1, 64, 16, 4096, 0}, 0.7);
-    setup.config.gc.background_start = background ? 0.3 : 0.0;
-    setup.config.gc.background_stop = background ? 0.4 : 0.0;
-    setup.size();
-    setup.options.timed = true;
-    ModelRig rig(setup);
-    const std::uint64_t units = setup.shape.logical_blocks / 8;
-    for (std::uint64_t n = 0; n < 6 * units; ++n) {
-      rig.host.write(rig.host.random.below(units) * 8, 8);
-      rig.host.wait_below(1);
-      if (n % 4 == 0)
-        rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 12 * setup.options.program_time);
-    }
-    waits[background ? 1 : 0] = rig.ftl.statistics().space_waits;
-    rig.host.drain();
-    rig.host.verify_all();
-  }
-  REQUIRE(waits[0] > 50);
-  REQUIRE(waits[1] < waits[0] / 20);
-}
-
-// A page holds one mapping page, and what is written or read is whole ones: each read from flash is
-// one operation, and each program slot that is not padding one unit taken from the write buffer.
-TEST_CASE("what the write buffer answers and takes together is neither read nor programmed") {
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    for (const bool timed : {false, true}) {
-      INFO("seed " << seed << (timed ? ", timed" : ", untimed"));
-      LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
-      setup.size();
-      setup.options.timed = setup.options.shuffle = timed;
-      setup.options.seed = seed;
-      ModelRig rig(setup, seed);
-      const std::uint64_t units = setup.shape.logical_blocks / 8;
-      for (int n = 0; n < 4000; ++n) {
-        const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? units : 40);
-        const auto count =
-            static_cast<std::uint32_t>(std::min<std::uint64_t>(1 + rig.host.random.below(3), units - unit));
-        if (rig.host.random.below(2) == 0) {
-          rig.host.write(unit * 8, 8 * count);
-        } else {
-          rig.host.read(unit * 8, 8 * count);
-        }
-        rig.host.wait_below(24);
-      }
-      rig.host.drain();
-      const FtlStatistics& s = rig.ftl.statistics();
-      const ModelHost::Given& given = rig.host.given;
-      constexpr auto k_host = static_cast<std::size_t>(Purpose::host);
-      CHECK(s.unmapped_reads == given.nothing_read);
-      CHECK(s.buffer_read_hits == given.units_read - given.nothing_read - rig.hw.flash.work[k_host].reads);
-      CHECK(s.buffer_overwrites == given.units_written - rig.hw.flash.work[k_host].units);
-      if (timed) CHECK(std::min(s.buffer_read_hits, s.buffer_overwrites) > 0);
-    }
-  }
-}
-
-TEST_CASE("read-modify-write reads are those that flash does for writes of a part") {
-  LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
-  setup.size();
-  setup.options.timed = true;
-  setup.config.buffer.flush_at = 0.5;
-  ModelRig rig(setup);
-  const std::uint64_t units = setup.shape.logical_blocks / 8;
-  for (std::uint64_t unit = 0; unit < units; ++unit) {
-    rig.host.write(unit * 8, 8);
-    rig.host.wait_below(8);
-  }
-  rig.host.drain();
-  REQUIRE(rig.ftl.statistics().rmw_reads == 0);
-  for (int n = 0; n < 2000; ++n) {
-    const auto first = static_cast<std::uint32_t>(rig.host.random.below(8));
-    rig.host.write(rig.host.random.below(units) * 8 + first,
-                   1 + static_cast<std::uint32_t>(rig.host.random.below(8 - first)));
-    rig.host.wait_below(8);
-  }
-  rig.host.drain();
-  const std::uint64_t reads = rig.hw.flash.work[static_cast<std::size_t>(Purpose::host)].reads;
-  CHECK(rig.ftl.statistics().rmw_reads == reads);
-  CHECK(reads > 500);
-  CHECK(reads < rig.ftl.statistics().host_units_written - units);  // some were written as a whole
-  rig.host.verify_all();
-}
-
-TEST_CASE("nothing is sent to flash until more of the write buffer waits than flush_at says") {
-  for (const std::uint32_t quarters : {0U, 1U, 2U, 3U}) {
-    INFO(quarters << " quarters");
-    LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
-    setup.config.buffer.flush_at = quarters / 4.0;
-    setup.size();
-    ModelRig rig(setup);
-    const std::uint32_t capacity = 64;
-    const std::uint32_t wait = capacity * quarters / 4;
-    for (std::uint64_t unit = 0; unit < wait; ++unit) rig.host.write(unit * 8, 8);
-    CHECK(rig.hw.flash.programs == 0);
-    rig.host.write(wait * 8, 8);
-    CHECK(rig.hw.flash.programs > 0);
-  }
-}
-
-TEST_CASE("collection in the background begins below its start, goes on to its stop, and rests until then") {
-  LifeSetup setup({1, 1, 1, 1, 96, 16, 4096, 0}, 0.4);
-  setup.config.gc.background_start = 0.11;
-  setup.config.gc.background_stop = 0.4;
-  setup.size();
-  ModelRig rig(setup);
-  const std::uint64_t units = setup.shape.logical_blocks / 8;
-  const auto packed = static_cast<std::uint32_t>((units + 15) / 16);
-  const auto part = [&](double share) {
-    return static_cast<std::uint32_t>(std::ceil(share * (96 - packed)));
-  };
-  const auto free = [&] { return rig.ftl.blocks().pu(0).free; };
-  std::set<std::uint32_t> begun_at;
-  bool at_work = false;
-  rig.hw.flash.watch = [&](const FlashOp& op) {
-    const bool collects = op.purpose == Purpose::gc;
-    if (collects && !at_work) begun_at.insert(free());
-    at_work = collects;
-  };
-  std::uint32_t least = ~0U;
-  std::uint32_t most = 0;
-  for (std::uint64_t n = 0; n < 12 * units; ++n) {
-    rig.host.write((n < units ? n : rig.host.random.below(units)) * 8, 8);
-    if (n < 4 * units) continue;
-    least = std::min(least, free());
-    most = std::max(most, free());
-  }
-  CHECK(begun_at == std::set<std::uint32_t>{part(0.11) - 1});
-  CHECK(most >= part(0.4));
-  CHECK(most <= part(0.4) + 1);
-  CHECK(least <= part(0.11));
-  rig.hw.flash.watch = nullptr;
-  rig.host.verify_all();
-}
-
-TEST_CASE("static wear levelling moves data beyond its threshold, and no oftener than its interval") {
-  for (const std::int64_t threshold : {3, 8}) {
-    for (const std::int64_t interval : {1, 5, 20}) {
-      INFO("threshold " << threshold << ", interval " << interval);
-      LifeSetup setup({1, 1, 1, 1, 64, 16, 4096, 0}, 0.9);
-      setup.config.wear.policy = "static";
-      const Given given({{"threshold", whole(threshold)}, {"interval", whole(interval)}});
-      setup.config.wear_policy = borrowed(given);
-      setup.size();
-      ModelRig rig(setup);
-      const std::uint64_t units = setup.shape.logical_blocks / 8;
-      for (std::uint64_t u = 0; u < units; ++u) rig.host.write(u * 8, 8);
-      bool moved = false;
-      for (int n = 0; n < 20'000; ++n) {
-        rig.host.write(rig.host.random.below(units / 10) * 8, 8);
-        const FtlStatistics& s = rig.ftl.statistics();
-        REQUIRE(s.wear_moves * static_cast<std::uint64_t>(interval) <= s.erases);
-        if (moved || s.wear_moves == 0) continue;
-        moved = true;
-        // What lies still has never been erased.
-        CHECK(rig.ftl.blocks().wear().maximum > static_cast<std::uint64_t>(threshold));
-      }
-      CHECK(moved);
-    }
-  }
 }

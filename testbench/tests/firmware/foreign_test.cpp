@@ -1,6 +1,7 @@
 // Wrong calls of firmware in C: each ends in one line with its name.
 #include <array>
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <functional>
 #include <limits>
 

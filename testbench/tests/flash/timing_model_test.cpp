@@ -28,6 +28,25 @@ Options suspending() {
   return o;
 }
 
+/// A page of block 0 that may be read, and a program of block 1 that has been given to the die.
+struct Programming {
+  explicit Programming(const Options& o) : b(o) {
+    execute(old);
+    submit(program);
+  }
+  Operation read() { return make(b, FlashCommand::read, 0, 0, 0); }
+
+  Bench b;
+  const BusTiming& bus = b.array.bus();
+  const NandPart& part = b.array.part();
+  Operation old = make(b, FlashCommand::program, 0, 0, 0);
+  Operation program = make(b, FlashCommand::program, 0, 1, 0);
+  Picoseconds start = bus.data_in(1).total();  ///< of the program in the array
+  Picoseconds reading = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
+  /// From the suspend until the program goes on.
+  Picoseconds away = part.program_suspend_latency + reading + bus.control() + part.resume_overhead;
+};
+
 /// A program that is suspended 200 us after its start for a read of another block; the program's
 /// latency less all that is not the array's time, and the read's wait for the die.
 struct Suspension {
@@ -35,25 +54,16 @@ struct Suspension {
   Picoseconds wait;
 };
 Suspension suspend(const Options& o) {
-  Bench b(o);
-  const BusTiming& bus = b.array.bus();
-  const NandPart& part = b.array.part();
-  Operation old = make(b, FlashCommand::program, 0, 0, 0);
-  execute(old);
-  Operation program = make(b, FlashCommand::program, 0, 1, 0);
-  Operation read = make(b, FlashCommand::read, 0, 0, 0);
-  submit(program);
-  const Picoseconds start = bus.data_in(1).total();
-  b.event_queue.run_until(start + 200_us);
+  Programming p(o);
+  Operation read = p.read();
+  p.b.event_queue.run_until(p.start + 200_us);
   submit(read);
-  b.run();
-  CHECK(program.ledger.total() == program.latency());
+  p.b.run();
+  CHECK(p.program.ledger.total() == p.program.latency());
   CHECK(read.ledger.total() == read.latency());
-  CHECK(program.op.suspended_for_host);
-  const Picoseconds reading = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
-  const Picoseconds wait = read.latency() - reading - part.program_suspend_latency;
-  const Picoseconds away = part.program_suspend_latency + reading + bus.control() + part.resume_overhead;
-  return {program.latency() - start - away - bus.status(), wait};
+  CHECK(p.program.op.suspended_for_host);
+  const Picoseconds wait = read.latency() - p.reading - p.part.program_suspend_latency;
+  return {p.program.latency() - p.start - p.away - p.bus.status(), wait};
 }
 
 void check_refused(const ArrayAnswer& answer, const std::string& said) {
@@ -221,23 +231,19 @@ TEST_CASE("the energy of a die is that of all planes and passes, since statistic
 TEST_CASE("the suspend that a part allows last is the last, and a reset forgets it") {
   Options o = suspending();
   o.part.max_suspends = 1;
-  Bench b(o);
-  Operation old = make(b, FlashCommand::program, 0, 0, 0);
-  execute(old);
-  Operation program = make(b, FlashCommand::program, 0, 1, 0);
-  Operation first = make(b, FlashCommand::read, 0, 0, 0);
-  Operation second = make(b, FlashCommand::read, 0, 0, 0);
-  submit(program);
-  b.event_queue.run_until(200_us);
+  Programming p(o);
+  Operation first = p.read();
+  Operation second = p.read();
+  p.b.event_queue.run_until(200_us);
   submit(first);
-  b.event_queue.run_until(400_us);
+  p.b.event_queue.run_until(400_us);
   submit(second);
-  b.run();
-  CHECK(first.done < program.done);
-  CHECK(second.done > program.done);
-  CHECK(statistics_of(b.array.die(DieId{0})).at("suspends") == 1);
-  b.array.reset_statistics();
-  CHECK(statistics_of(b.array.die(DieId{0})).at("suspends") == 0);
+  p.b.run();
+  CHECK(first.done < p.program.done);
+  CHECK(second.done > p.program.done);
+  CHECK(statistics_of(p.b.array.die(DieId{0})).at("suspends") == 1);
+  p.b.array.reset_statistics();
+  CHECK(statistics_of(p.b.array.die(DieId{0})).at("suspends") == 0);
 }
 
 TEST_CASE("what is left is stretched once, however often it is suspended, and suspend points move with it") {
@@ -248,29 +254,20 @@ TEST_CASE("what is left is stretched once, however often it is suspended, and su
     if (op.resumed) answer.duration *= 2;
     return answer;
   };
-  Bench b(o);
-  const BusTiming& bus = b.array.bus();
-  const NandPart& part = b.array.part();
-  Operation old = make(b, FlashCommand::program, 0, 0, 0);
-  execute(old);
-  Operation program = make(b, FlashCommand::program, 0, 1, 0);
-  Operation first = make(b, FlashCommand::read, 0, 0, 0);
-  Operation second = make(b, FlashCommand::read, 0, 0, 0);
-  submit(program);
-  const Picoseconds start = bus.data_in(1).total();
-  b.event_queue.run_until(start + 200_us);
+  Programming p(o);
+  Operation first = p.read();
+  Operation second = p.read();
+  p.b.event_queue.run_until(p.start + 200_us);
   submit(first);
-  const Picoseconds reading = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
-  const Picoseconds going =
-      start + 250_us + part.program_suspend_latency + reading + bus.control() + part.resume_overhead;
   // A suspend that is accepted at a point stops there: 100 us lie between the two, which take 200
   // us now.
-  b.event_queue.run_until(going + 200_us - bus.control());
+  p.b.event_queue.run_until(p.start + 250_us + p.away + 200_us - p.bus.control());
   submit(second);
-  b.run();
-  CHECK(first.latency() == 50_us + part.program_suspend_latency + reading);
-  CHECK(second.latency() == bus.control() + part.program_suspend_latency + reading);
-  CHECK(program.ledger.spent(Cause::program) == 250_us + 2 * 250_us);
+  p.b.run();
+  const Picoseconds suspending_and_reading = p.part.program_suspend_latency + p.reading;
+  CHECK(first.latency() == 50_us + suspending_and_reading);
+  CHECK(second.latency() == p.bus.control() + suspending_and_reading);
+  CHECK(p.program.ledger.spent(Cause::program) == 250_us + 2 * 250_us);
 }
 
 TEST_CASE("models of timing and of reliability are told of the same dies, blocks and layers") {

@@ -18,6 +18,15 @@ inline NandPart small_part() {
   return part;
 }
 
+/// The same, with an SLC mode.
+inline NandPart part_with_slc() {
+  NandPart part = small_part();
+  part.slc_read_latency = 20'000'000;
+  part.slc_program_latency = 100'000'000;
+  part.slc_erase_latency = 1'000'000'000;
+  return part;
+}
+
 /// A die with buffers for its operations.
 struct Die {
   explicit Die(const NandPart& p, Bytes unit = 4096, std::uint32_t stamps = 8, std::uint64_t seed = 1)

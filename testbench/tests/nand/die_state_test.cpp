@@ -194,10 +194,7 @@ TEST_CASE("slots are counted plane by plane, then page by page, and mixed units 
 }
 
 TEST_CASE("operations count pages of every plane, and moves within a mode are no folds") {
-  NandPart part = small_part();
-  part.slc_read_latency = 20'000'000;
-  part.slc_program_latency = 100'000'000;
-  part.slc_erase_latency = 1'000'000'000;
+  const NandPart part = part_with_slc();
   Die die(part);
   const auto in_slc = [&](FlashCommand command, std::uint32_t block) {
     FlashOp op = die.op(command, 0, block, 0, 2);
@@ -245,10 +242,7 @@ TEST_CASE("data are as old as the first page of their block, however it came the
 }
 
 TEST_CASE("reads of a page are those of its block over the pages that it has in its mode") {
-  NandPart part = small_part();
-  part.slc_read_latency = 20'000'000;
-  part.slc_program_latency = 100'000'000;
-  part.slc_erase_latency = 1'000'000'000;
+  const NandPart part = part_with_slc();
   Die die(part);
   for (const BlockMode mode : {BlockMode::native, BlockMode::slc}) {
     FlashOp erase = die.op(FlashCommand::erase, 0, 1, 0);

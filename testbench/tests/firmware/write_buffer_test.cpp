@@ -1,0 +1,86 @@
+// What the write buffer answers, takes together and reads back, and when it begins to write out.
+#include <algorithm>
+
+#include "testbench/tests/firmware/life_setup.h"
+
+using namespace tlmssd;
+using namespace tlmssd::firmware;
+using namespace tlmssd::firmware::testing;
+
+// A page holds one mapping page, and what is written or read is whole ones: each read from flash is
+// one operation, and each program slot that is not padding one unit taken from the write buffer.
+TEST_CASE("what the write buffer answers and takes together is neither read nor programmed") {
+  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+    for (const bool timed : {false, true}) {
+      INFO("seed " << seed << (timed ? ", timed" : ", untimed"));
+      LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
+      setup.size();
+      setup.options.timed = setup.options.shuffle = timed;
+      setup.options.seed = seed;
+      ModelRig rig(setup, seed);
+      const std::uint64_t units = setup.shape.logical_blocks / 8;
+      for (int n = 0; n < 4000; ++n) {
+        const std::uint64_t unit = rig.host.random.below(rig.host.random.below(2) == 0 ? units : 40);
+        const auto count =
+            static_cast<std::uint32_t>(std::min<std::uint64_t>(1 + rig.host.random.below(3), units - unit));
+        if (rig.host.random.below(2) == 0) {
+          rig.host.write(unit * 8, 8 * count);
+        } else {
+          rig.host.read(unit * 8, 8 * count);
+        }
+        rig.host.wait_below(24);
+      }
+      rig.host.drain();
+      const FtlStatistics& s = rig.ftl.statistics();
+      const ModelHost::Given& given = rig.host.given;
+      constexpr auto k_host = static_cast<std::size_t>(Purpose::host);
+      CHECK(s.unmapped_reads == given.nothing_read);
+      CHECK(s.buffer_read_hits == given.units_read - given.nothing_read - rig.hw.flash.work[k_host].reads);
+      CHECK(s.buffer_overwrites == given.units_written - rig.hw.flash.work[k_host].units);
+      if (timed) CHECK(std::min(s.buffer_read_hits, s.buffer_overwrites) > 0);
+    }
+  }
+}
+
+TEST_CASE("read-modify-write reads are those that flash does for writes of a part") {
+  LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
+  setup.size();
+  setup.options.timed = true;
+  setup.config.buffer.flush_at = 0.5;
+  ModelRig rig(setup);
+  const std::uint64_t units = setup.shape.logical_blocks / 8;
+  for (std::uint64_t unit = 0; unit < units; ++unit) {
+    rig.host.write(unit * 8, 8);
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  REQUIRE(rig.ftl.statistics().rmw_reads == 0);
+  for (int n = 0; n < 2000; ++n) {
+    const auto first = static_cast<std::uint32_t>(rig.host.random.below(8));
+    rig.host.write(rig.host.random.below(units) * 8 + first,
+                   1 + static_cast<std::uint32_t>(rig.host.random.below(8 - first)));
+    rig.host.wait_below(8);
+  }
+  rig.host.drain();
+  const std::uint64_t reads = rig.hw.flash.work[static_cast<std::size_t>(Purpose::host)].reads;
+  CHECK(rig.ftl.statistics().rmw_reads == reads);
+  CHECK(reads > 500);
+  CHECK(reads < rig.ftl.statistics().host_units_written - units);  // some were written as a whole
+  rig.host.verify_all();
+}
+
+TEST_CASE("nothing is sent to flash until more of the write buffer waits than flush_at says") {
+  for (const std::uint32_t quarters : {0U, 1U, 2U, 3U}) {
+    INFO(quarters << " quarters");
+    LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
+    setup.config.buffer.flush_at = quarters / 4.0;
+    setup.size();
+    ModelRig rig(setup);
+    const std::uint32_t capacity = 64;
+    const std::uint32_t wait = capacity * quarters / 4;
+    for (std::uint64_t unit = 0; unit < wait; ++unit) rig.host.write(unit * 8, 8);
+    CHECK(rig.hw.flash.programs == 0);
+    rig.host.write(wait * 8, 8);
+    CHECK(rig.hw.flash.programs > 0);
+  }
+}
