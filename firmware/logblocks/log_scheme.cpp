@@ -70,8 +70,7 @@ void LogScheme::set_data(std::uint32_t owner, BlockNumber block) {
   if (block != k_no_block) owners_.write(block) = owner + 1;
 }
 
-// Holes are not copied.
-std::uint64_t LogScheme::without_holes(const std::vector<Lpn>& units) {
+std::uint64_t LogScheme::mapped_among(const std::vector<Lpn>& units) {
   return units.size() - static_cast<std::uint64_t>(std::count(units.begin(), units.end(), k_no_unit));
 }
 
@@ -129,7 +128,7 @@ Task<bool> LogScheme::merge(Log& log, bool fresh, bool to_worn) {
     const bool copied = rest.empty() || co_await blocks_->append(log.block, rest);
     if (copied) {
       rest.empty() ? ++counts_.switches : ++counts_.partials;
-      counts_.partial_units += without_holes(rest);
+      counts_.partial_units += mapped_among(rest);
       const BlockNumber old = data(log.owner);
       set_data(log.owner, log.block);
       blocks_->close(log.block);
@@ -160,7 +159,7 @@ Task<bool> LogScheme::gather(std::uint32_t owner, bool to_worn) {
     const bool copied = co_await blocks_->append(fresh, units);
     if (copied) {
       ++counts_.fulls;
-      counts_.full_units += without_holes(units);
+      counts_.full_units += mapped_among(units);
       set_data(owner, fresh);
       blocks_->close(fresh);
       if (old != k_no_block) blocks_->discard(old);

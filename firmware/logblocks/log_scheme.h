@@ -161,7 +161,8 @@ class LogScheme : public MappingScheme {
   /// Units of a block-mapped region from offset `from` to the last that is mapped; those that are
   /// not mapped as k_no_unit.
   [[nodiscard]] std::vector<Lpn> units_of(std::uint32_t owner, std::uint32_t from) const;
-  [[nodiscard]] static std::uint64_t without_holes(const std::vector<Lpn>& units);
+  /// Of what units_of() gave, how many are mapped: only these are copied.
+  [[nodiscard]] static std::uint64_t mapped_among(const std::vector<Lpn>& units);
   [[nodiscard]] std::uint32_t data_blocks_per_pu() const;
 
   Reciprocal by_block_;

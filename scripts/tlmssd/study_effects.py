@@ -52,15 +52,15 @@ class Effects:
             return Effects(data, metric, known, levels, True)
         fit = _Fit(known.to_numpy(), list(levels.values()))
         missing = tuple(
-            axis for number, axis in enumerate(data.axes) if fit.means(number) is None
-        )  # fmt: skip
+            axis for axis, means in zip(data.axes, fit.means, strict=True) if means is None
+        )
         return Effects(data, metric, known, levels, False, missing, fit)
 
     def means(self, axis: Column) -> list[dict]:
         """Level, mean, low and high (95 %, Student's t; NaN where unknown) of every level."""
         if self.is_grid:
             return self._over_seeds(axis)
-        found = self._fit.means(self.data.axes.index(axis)) or []
+        found = self._fit.means[self.data.axes.index(axis)] or []
         names = self.levels[axis.name].cat.categories
         return [
             {"level": str(name), "mean": mean, "low": mean - far, "high": mean + far}
@@ -132,7 +132,11 @@ def _of_points(data: StudyData, axis: Column, points: pd.Index) -> pd.Series:
 
 
 class _Fit:
-    """Main effects by least squares: of each factor, one column for each level."""
+    """Main effects by least squares: of each factor, one column for each level.
+
+    `means`: of every factor, of every level, the mean at the average of all others and half its
+    interval; None of factors that the points do not determine.
+    """
 
     def __init__(self, values: np.ndarray, factors: list[pd.Series]):
         self._values = values
@@ -140,11 +144,15 @@ class _Fit:
             (one.cat.codes.to_numpy()[:, None] == np.arange(len(one.cat.categories))).astype(float)
             for one in factors
         ]
-        self._inverse, self._left, self._freedom = self._solve(self._blocks)
+        self._matrix = self._columns(self._blocks)
+        self._inverse, self._left, self._freedom = self._solve(self._matrix)
+        self.means = [self._means_of(number) for number in range(len(factors))]
 
-    def _solve(self, blocks: list[np.ndarray]) -> tuple[np.ndarray, float, int]:
+    def _columns(self, blocks: list[np.ndarray]) -> np.ndarray:
+        return np.hstack([np.ones((len(self._values), 1)), *blocks])
+
+    def _solve(self, matrix: np.ndarray) -> tuple[np.ndarray, float, int]:
         """Generalised inverse of the normal equations, sum of squares that is left, freedom."""
-        matrix = np.hstack([np.ones((len(self._values), 1)), *blocks])
         normal = matrix.T @ matrix
         inverse = np.linalg.pinv(normal, rcond=LEAST / 100, hermitian=True)
         rank = int(round(float(np.trace(inverse @ normal))))
@@ -152,17 +160,14 @@ class _Fit:
         left = centred - matrix @ (inverse @ (matrix.T @ centred))
         return inverse, float(left @ left), len(self._values) - rank
 
-    def means(self, number: int) -> list[tuple[float, float]] | None:
-        """Of every level of a factor the mean at the average of all others, and half its interval;
-        None where the points do not determine them."""
+    def _means_of(self, number: int) -> list[tuple[float, float]] | None:
         if self._freedom < 1:
             return None
-        matrix = np.hstack([np.ones((len(self._values), 1)), *self._blocks])
-        normal = matrix.T @ matrix
+        normal = self._matrix.T @ self._matrix
         equal = [np.full(block.shape[1], 1 / block.shape[1]) for block in self._blocks]
         begin = 1 + sum(block.shape[1] for block in self._blocks[:number])
         size = self._blocks[number].shape[1]
-        for average in (np.concatenate([[1.0], *equal]), matrix.mean(axis=0)):
+        for average in (np.concatenate([[1.0], *equal]), self._matrix.mean(axis=0)):
             rows = np.tile(average, (size, 1))
             rows[:, begin : begin + size] = np.eye(size)
             if np.abs(rows - rows @ self._inverse @ normal).max() < LEAST:
@@ -170,7 +175,7 @@ class _Fit:
         else:
             return None
         centre = self._values.mean()
-        means = centre + rows @ (self._inverse @ (matrix.T @ (self._values - centre)))
+        means = centre + rows @ (self._inverse @ (self._matrix.T @ (self._values - centre)))
         variance = np.einsum("ij,jk,ik->i", rows, self._inverse, rows) * self._left / self._freedom
         far = float(stats.t.ppf((1 + CONFIDENCE) / 2, self._freedom)) * np.sqrt(variance)
         return list(zip(means.tolist(), far.tolist(), strict=True))
@@ -179,6 +184,7 @@ class _Fit:
         """Share of `total` that the fit explains by a factor beyond all others and chance."""
         if not total:
             return math.nan
-        _, left, freedom = self._solve([*self._blocks[:number], *self._blocks[number + 1 :]])
+        others = [*self._blocks[:number], *self._blocks[number + 1 :]]
+        _, left, freedom = self._solve(self._columns(others))
         chance = (freedom - self._freedom) * self._left / self._freedom
         return min(max((left - self._left - chance) / total, 0.0), 1.0)

@@ -123,7 +123,7 @@ LedgerBin OperationMeasurement::among_slowest(std::uint64_t at, std::uint64_t re
   LedgerBin sum;
   const std::vector<const SlowCommand*> commands = slowest_.sorted();
   const Picoseconds latency = commands[at]->latency;
-  for (std::uint64_t n = at - reach; n < std::min<std::uint64_t>(at + reach + 1, count()); ++n) {
+  for (std::uint64_t n = at - reach; n <= at + reach; ++n) {
     const SlowCommand& command = *commands[n];
     if (std::abs(command.latency - latency) > latency / 10) continue;
     ++sum.count;

@@ -131,7 +131,7 @@ class Calibration:
     @property
     def caution(self) -> str:
         """What to know before anything is believed; empty where the fit is good."""
-        if self.loss <= GOOD:
+        if all(p.fits for p in self.profiles):
             return ""
         return (
             f"the fit is poor: {self.loss:.2g} squared sigma per figure, where tolerances and "

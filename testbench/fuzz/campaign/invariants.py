@@ -185,9 +185,9 @@ def _amplification(report):
         return
     written = _value(firmware, "host_units_written_net")
     parts = {k: v["value"] for k, v in shown.items() if k not in ("doc", "total")}
-    unknown = {value is None for value in (*parts.values(), shown["total"]["value"])}
-    if True in unknown:
-        if written or unknown != {True}:
+    unknown = [value is None for value in (*parts.values(), shown["total"]["value"])]
+    if any(unknown):
+        if written or not all(unknown):
             yield "write amplification", f"{shown} of {written} units written"
         return
     if not _near(sum(parts.values()), shown["total"]["value"]):
