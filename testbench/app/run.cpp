@@ -110,11 +110,12 @@ void Run::read_breaks() {
 /// The scenario that the results hold.
 void Run::make_repeatable() {
   try {
-    repeatable_ = source_.resolved_yaml(scenario_, ScenarioSource::PluginNames::paths);
+    repeatable_ = source_.resolved_yaml(scenario_, ScenarioSource::FileNames::full);
   } catch (const InputError& error) {  // a folder whose name is no text
-    repeatable_ = source_.resolved_yaml(scenario_, ScenarioSource::PluginNames::files);
+    repeatable_ = source_.resolved_yaml(scenario_, ScenarioSource::FileNames::portable);
     warnings_.push_back(fmt::format(
-        "scenario.yaml names plug-ins without their folders, run it again with --plugin: {}", error.what()));
+        "scenario.yaml names plug-ins without their folders and files of loads as the scenario does: {}",
+        error.what()));
   }
 }
 

@@ -107,7 +107,7 @@ class Run {
   RunOptions options_;
   std::string started_;  ///< when, ISO 8601
   ScenarioSource source_;
-  std::string repeatable_;  ///< the scenario with the paths of plug-ins
+  std::string repeatable_;  ///< the scenario with all files by their paths
   Scenario scenario_;
   RunSection run_section_;
   ReportSection report_section_;

@@ -88,13 +88,15 @@ std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& opt
   return errors.errors();
 }
 
+std::string yaml_text(const std::string& text) {
+  std::string quoted = "'";
+  for (const char c : text) quoted.append(c == '\'' ? 2 : 1, c);
+  return quoted + "'";
+}
+
 std::string yaml_list(const std::vector<std::string>& names) {
   std::string list;
-  for (const std::string& name : names) {
-    list += list.empty() ? "['" : ", '";
-    for (const char c : name) list.append(c == '\'' ? 2 : 1, c);
-    list += '\'';
-  }
+  for (const std::string& name : names) list += (list.empty() ? "[" : ", ") + yaml_text(name);
   return list + "]";
 }
 
@@ -151,14 +153,19 @@ std::vector<std::string> ScenarioSource::files() const {
   return files;
 }
 
-std::string ScenarioSource::resolved_yaml(const Scenario& scenario, PluginNames names) const {
-  std::vector<std::string> all;
+std::string ScenarioSource::resolved_yaml(const Scenario& scenario, FileNames names) const {
+  std::vector<std::string> settings;
+  std::vector<std::string> plugins;
   for (const LoadedPlugin& plugin : loaded_plugins()) {
     const std::filesystem::path file = plugin.file;
-    all.push_back(names == PluginNames::files ? file.filename().string() : file.string());
+    plugins.push_back(names == FileNames::portable ? file.filename().string() : file.string());
   }
-  if (all.empty()) return scenario.resolved_yaml();
-  return read({"plugins=" + yaml_list(all)}).resolved_yaml();
+  if (!plugins.empty()) settings.push_back("plugins=" + yaml_list(plugins));
+  if (names == FileNames::full) {
+    for (const LoadFile& file : files_beside(scenario))
+      settings.push_back(file.key + "=" + yaml_text(file.path));
+  }
+  return settings.empty() ? scenario.resolved_yaml() : read(settings).resolved_yaml();
 }
 
 SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {

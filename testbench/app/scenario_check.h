@@ -19,13 +19,13 @@ namespace tlmssd {
 class ScenarioSource {
  public:
   explicit ScenarioSource(const RunOptions& options);
-  /// How a resolved scenario names the plug-ins that are loaded.
-  enum class PluginNames : std::uint8_t {
-    files,  ///< without folders: the same wherever they lie
-    paths,  ///< so that the scenario can be run wherever it lies
+  /// How a resolved scenario names plug-ins and the files of its loads.
+  enum class FileNames : std::uint8_t {
+    portable,  ///< plug-ins without folders, files as given: the same wherever they lie
+    full,      ///< by their absolute paths, so that the scenario can be run wherever it lies
   };
-  /// `scenario`, as it was read, resolved. Read again only to name plug-ins, where there are any.
-  [[nodiscard]] std::string resolved_yaml(const Scenario& scenario, PluginNames names) const;
+  /// `scenario`, as it was read, resolved. Read again only where there are files to name.
+  [[nodiscard]] std::string resolved_yaml(const Scenario& scenario, FileNames names) const;
   /// With `settings` after those of the command line. Throws InputError, or InputErrors.
   [[nodiscard]] Scenario read(const std::vector<std::string>& settings = {}) const;
   /// Those that have been read.

@@ -27,15 +27,23 @@ constexpr std::uint64_t k_drawn_ahead = 1'000'000;
 /// Times over its size of a load that goes on until it is steady.
 constexpr std::uint64_t k_endless_loops = 100'000;
 
+namespace fs = std::filesystem;
+
+/// The file or folder that a load names, and by which word; empty: none.
+struct NamedFile {
+  const char* key;
+  const std::string& name;
+};
+NamedFile file_of(const LoadConfig& load) {
+  if (!load.kind.trace.empty()) return {"trace", load.kind.trace};
+  if (!load.kind.fio.empty()) return {"fio", load.kind.fio};
+  return {"traces_folder", load.profile.traces_folder};
+}
+
 /// The folder in which a load's file lies: the scenario's own, or the one that TLMSSD_TRACES names.
 std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
-  namespace fs = std::filesystem;
-  const bool trace = !load.kind.trace.empty();
-  const bool fio = !trace && !load.kind.fio.empty();
-  const std::string& file = trace ? load.kind.trace : fio ? load.kind.fio : load.profile.traces_folder;
-  const auto missing = [&](const std::string& text) {
-    return objection(trace ? "trace" : fio ? "fio" : "traces_folder", text);
-  };
+  const auto [key, file] = file_of(load);
+  const auto missing = [word = key](const std::string& text) { return objection(word, text); };
   const fs::path own = fs::path(scenario.folder()) / file;
   if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();
   const char* traces = std::getenv("TLMSSD_TRACES");
@@ -65,6 +73,18 @@ LoadConfig read_load(const Scenario& scenario, std::size_t number) {
   const std::string path = fmt::format("load.{}", number);
   const std::string columns = path + ".columns";
   return LoadConfig::read(scenario.values(path), scenario.has(columns) ? &scenario.values(columns) : nullptr);
+}
+
+std::vector<LoadFile> files_beside(const Scenario& scenario) {
+  std::vector<LoadFile> files;
+  for (std::size_t i = 0; i < scenario.count("load"); ++i) {
+    const LoadConfig load = read_load(scenario, i);
+    const auto [key, name] = file_of(load);
+    const fs::path file = fs::path(scenario.folder()) / name;
+    if (name.empty() || fs::path(name).is_absolute() || !fs::exists(file)) continue;
+    files.push_back({fmt::format("load.{}.{}", i, key), fs::absolute(file).lexically_normal().string()});
+  }
+  return files;
 }
 
 /// What the load's addresses are.

@@ -18,6 +18,14 @@ PreconditionStep read_step(const Scenario& scenario, std::size_t number);
 /// Entry `number` of the scenario's list `load`.
 LoadConfig read_load(const Scenario& scenario, std::size_t number);
 
+/// A file or folder that an entry of the list `load` names.
+struct LoadFile {
+  std::string key;   ///< of the scenario: "load.0.trace"
+  std::string path;  ///< absolute
+};
+/// Those that the scenario names from its own folder.
+std::vector<LoadFile> files_beside(const Scenario& scenario);
+
 class ScenarioLoads {
  public:
   /// `short_form`: cut so that any scenario takes seconds. The scenario must outlive this.

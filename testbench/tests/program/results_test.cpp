@@ -57,6 +57,27 @@ TEST_CASE("the resolved scenario runs to the same bytes", "[program]") {
   }
 }
 
+TEST_CASE("the resolved scenario finds the files of its loads", "[program]") {
+  const Folder folder;
+  folder.write("reads.fio", "[a]\nrw=randread\nbs=4k\nsize=1m\nnumber_ios=50\n");
+  folder.write("t.csv",
+               "128166372003061629,host,0,Write,0,4096,0\n128166372003061639,host,0,Write,8192,4096,0\n");
+  const std::string drive = k_small.substr(0, k_small.find("load:"));
+  const std::string scenario = folder.write("s.yaml", drive + "load: [{fio: reads.fio}, {trace: t.csv}]\n");
+  run_into(folder, scenario, "one");
+  run_into(folder, (folder / "one") + "/scenario.yaml", "two");
+  for (const char* file : {"fio.json", "scenario.yaml"}) {
+    INFO(file);
+    CHECK(read_file(folder.path() / "one" / file) == read_file(folder.path() / "two" / file));
+  }
+  const std::string resolved = read_file(folder.path() / "one/scenario.yaml");
+  CHECK(resolved.find("fio: " + folder / "reads.fio") != std::string::npos);
+  CHECK(resolved.find("trace: " + folder / "t.csv") != std::string::npos);
+  // Reports are the same wherever the files lie.
+  CHECK(read_file(folder.path() / "one/report.json").find(folder.path().string() + "/t.csv") ==
+        std::string::npos);
+}
+
 TEST_CASE("another quantum, another speed at most", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_busy);
