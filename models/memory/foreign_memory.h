@@ -23,7 +23,7 @@
 #include "models/base/input_error.h"
 #include "models/base/intrusive_queue.h"
 #include "models/base/slab.h"
-#include "models/memory/dram.h"
+#include "models/memory/memory_counters.h"
 #include "models/memory/memory_model.h"
 #include "models/tlm/ports.h"
 

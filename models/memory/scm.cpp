@@ -2,11 +2,7 @@
 
 #include <algorithm>
 
-#include "models/tlm/kernel_time.h"
-
 namespace tlmssd {
-
-using Payload = tlm::tlm_generic_payload;
 
 const ParameterTable<ScmConfig>& ScmConfig::parameters() {
   static const auto table =
@@ -78,23 +74,16 @@ Picoseconds ScmTiming::banks_ahead(Picoseconds now) const {
 
 Scm::Scm(const sc_core::sc_module_name& name, const ScmConfig& config, EventQueue& event_queue,
          std::uint64_t base)
-    : sc_core::sc_module(name),
-      bus_tsock("bus_tsock", *this),
-      config_(config),
-      event_queue_(event_queue),
-      base_(base),
+    : MemoryTarget(name, event_queue, base, config.capacity),
       timing_(config),
+      wear_region_(config.wear_region),
       wear_((config.capacity + config.wear_region - 1) / config.wear_region, 0) {}
-
-bool Scm::holds(std::uint64_t address, Bytes bytes) const {
-  return address >= base_ && bytes <= config_.capacity && address - base_ <= config_.capacity - bytes;
-}
 
 void Scm::add_wear(std::uint64_t first_sector, std::uint64_t sectors) {
   // Region borders may fall inside a sector: it counts where it begins.
   while (sectors > 0) {
-    const std::uint64_t region = first_sector * k_scm_sector / config_.wear_region;
-    const std::uint64_t next = ((region + 1) * config_.wear_region + k_scm_sector - 1) / k_scm_sector;
+    const std::uint64_t region = first_sector * k_scm_sector / wear_region_;
+    const std::uint64_t next = ((region + 1) * wear_region_ + k_scm_sector - 1) / k_scm_sector;
     const std::uint64_t here = std::min(sectors, next - first_sector);
     wear_[region] += here;
     first_sector += here;
@@ -102,66 +91,23 @@ void Scm::add_wear(std::uint64_t first_sector, std::uint64_t sectors) {
   }
 }
 
-Picoseconds Scm::access(Payload& payload, Picoseconds arrival) {
-  const Bytes bytes = payload.get_data_length();
-  if (!holds(payload.get_address(), bytes)) {
-    payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
-    return arrival;
-  }
-  if (payload.get_byte_enable_ptr() != nullptr) {
-    payload.set_response_status(tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE);
-    return arrival;
-  }
-  if (payload.get_streaming_width() < bytes) {
-    payload.set_response_status(tlm::TLM_BURST_ERROR_RESPONSE);
-    return arrival;
-  }
-  payload.set_response_status(tlm::TLM_OK_RESPONSE);
-  const bool write = payload.is_write();
-  if (!write && !payload.is_read()) return arrival;
-  return reserve(arrival, payload.get_address(), bytes, write);
-}
-
 Picoseconds Scm::access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) {
-  return holds(address, bytes) ? reserve(arrival, address, bytes, write) : k_never;
-}
-
-Picoseconds Scm::reserve(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) {
-  const std::uint64_t begin = address - base_;
+  if (!holds(address, bytes)) return k_never;
+  const std::uint64_t begin = address - base();
   const std::uint64_t first = begin / k_scm_sector;
   const std::uint64_t sectors = (begin + bytes + k_scm_sector - 1) / k_scm_sector - first;
   const bool head = begin % k_scm_sector != 0 || (sectors == 1 && bytes % k_scm_sector != 0);
   const bool tail = sectors > 1 && (begin + bytes) % k_scm_sector != 0;
   const ScmTiming::Span span = timing_.reserve(arrival, first, sectors, write, head, tail);
-  counters_.count(sectors * k_scm_sector, write, span.free - span.start, span.start - arrival);
-  if (observer_ != nullptr) observer_->occupied(span.start, span.free, sectors * k_scm_sector, write);
+  count(arrival, span.start, span.free, sectors * k_scm_sector, write);
   if (write) add_wear(first, sectors);
   return span.end;
-}
-
-tlm::tlm_sync_enum Scm::forward(unsigned /*index*/, Payload& payload, tlm::tlm_phase& phase,
-                                sc_core::sc_time& delay) {
-  if (phase != tlm::BEGIN_REQ)
-    return tlm::TLM_ACCEPTED;  // nothing else can come: every request completes at once
-  const Picoseconds arrived = arrival(event_queue_, delay);
-  delay += to_sc_time(access(payload, arrived) - arrived);
-  return tlm::TLM_COMPLETED;
-}
-
-void Scm::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_time& delay) {
-  const Picoseconds arrived = arrival(event_queue_, delay);
-  delay += to_sc_time(access(payload, arrived) - arrived);
-}
-
-unsigned Scm::debug(unsigned /*index*/, Payload& payload) {
-  const Bytes bytes = payload.get_data_length();
-  return access_untimed(payload.get_address(), bytes, payload.is_write()) ? static_cast<unsigned>(bytes) : 0;
 }
 
 bool Scm::access_untimed(std::uint64_t address, Bytes bytes, bool write) {
   if (!holds(address, bytes)) return false;
   if (write && bytes > 0) {
-    const std::uint64_t begin = address - base_;
+    const std::uint64_t begin = address - base();
     const std::uint64_t first = begin / k_scm_sector;
     add_wear(first, (begin + bytes + k_scm_sector - 1) / k_scm_sector - first);
   }
@@ -175,15 +121,14 @@ void Scm::report(StatisticsSink& sink) const {
     total += region;
     most = std::max(most, region);
   }
-  const double sectors = static_cast<double>(config_.capacity) / k_scm_sector;
-  const double region_sectors =
-      static_cast<double>(std::min(config_.wear_region, config_.capacity)) / k_scm_sector;
+  const double sectors = static_cast<double>(capacity()) / k_scm_sector;
+  const double region_sectors = static_cast<double>(std::min(wear_region_, capacity())) / k_scm_sector;
   sink.open("scm", "storage-class memory");
-  const Picoseconds now = event_queue_.now();
-  counters_.report(sink, now, timing_.ahead(now, feed_));
-  const auto banks_time = (now - counters_.since) * static_cast<Picoseconds>(timing_.banks());
-  sink.value("banks utilisation", share_within(banks_time, timing_.banks_booked(), timing_.banks_ahead(now)),
-             "", "share of the banks' time spent reading and programming sectors");
+  counters().report(sink, now(), timing_.ahead(now(), feed()));
+  const auto banks_time = (now() - counters().since) * static_cast<Picoseconds>(timing_.banks());
+  sink.value("banks utilisation",
+             share_within(banks_time, timing_.banks_booked(), timing_.banks_ahead(now())), "",
+             "share of the banks' time spent reading and programming sectors");
   sink.value("mean wear", static_cast<double>(total) / sectors, "programs",
              "sector programs over sectors, since new");
   sink.value("highest wear", static_cast<double>(most) / region_sectors, "programs",
@@ -192,9 +137,8 @@ void Scm::report(StatisticsSink& sink) const {
 }
 
 void Scm::reset_statistics() {
-  const Picoseconds now = event_queue_.now();
-  counters_.restart(now, timing_.ahead(now, feed_));
-  timing_.restart_banks(now);
+  restart_counters(timing_.ahead(now(), feed()));
+  timing_.restart_banks(now());
 }
 
 void ScmTiming::archive(Archive& a) {

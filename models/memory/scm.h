@@ -14,19 +14,14 @@
 #pragma once
 
 #include <systemc>
-#include <tlm>
 
 #include <vector>
 
 #include "models/base/archive.h"
 #include "models/base/booked.h"
-#include "models/base/event_queue.h"
 #include "models/base/parameters.h"
-#include "models/base/statistics.h"
 #include "models/memory/address_map.h"
-#include "models/memory/dram.h"
-#include "models/memory/memory_observer.h"
-#include "models/tlm/transport.h"
+#include "models/memory/memory_target.h"
 
 namespace tlmssd {
 
@@ -81,47 +76,27 @@ class ScmTiming {
   BytesPerSecond bandwidth_;
 };
 
-class Scm : public sc_core::sc_module, public DirectAccess {
+class Scm : public MemoryTarget {
  public:
   Scm(const sc_core::sc_module_name& name, const ScmConfig& config, EventQueue& event_queue,
       std::uint64_t base = k_scm_base);
 
-  TargetSocket<Scm> bus_tsock;
-
-  [[nodiscard]] std::uint64_t base() const { return base_; }
-  [[nodiscard]] Bytes capacity() const { return config_.capacity; }
-  [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
   /// Sector programs so far, region by region (`wear_region` bytes each; the last may be shorter).
   /// Never reset.
   [[nodiscard]] const std::vector<std::uint64_t>& wear() const { return wear_; }
-  void set_observer(MemoryObserver* observer) { observer_ = observer; }
-  void set_feed(BytesPerSecond feed) { feed_ = feed; }  ///< as of a Dram
   void report(StatisticsSink& sink) const;
   void reset_statistics();
   void archive(Archive& a);
 
-  tlm::tlm_sync_enum forward(unsigned index, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
-                             sc_core::sc_time& delay);
-  void blocking(unsigned index, tlm::tlm_generic_payload& payload, sc_core::sc_time& delay);
-  /// Untimed: a write wears the sectors all the same.
-  unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
-  DirectAccess* direct(unsigned /*index*/) { return this; }
   Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) final;
+  /// A write wears the sectors all the same.
   bool access_untimed(std::uint64_t address, Bytes bytes, bool write) final;
 
  private:
-  Picoseconds access(tlm::tlm_generic_payload& payload, Picoseconds arrival);
-  Picoseconds reserve(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write);
   void add_wear(std::uint64_t first_sector, std::uint64_t sectors);
-  [[nodiscard]] bool holds(std::uint64_t address, Bytes bytes) const;
 
-  ScmConfig config_;
-  EventQueue& event_queue_;
-  std::uint64_t base_;
   ScmTiming timing_;
-  MemoryCounters counters_;
-  MemoryObserver* observer_ = nullptr;
-  BytesPerSecond feed_ = k_no_limit;
+  Bytes wear_region_;
   std::vector<std::uint64_t> wear_;
 };
 

@@ -25,7 +25,7 @@
 #include "models/base/parameters.h"
 #include "models/base/slab.h"
 #include "models/base/statistics.h"
-#include "models/memory/dram.h"
+#include "models/memory/memory_counters.h"
 #include "models/memory/memory_observer.h"
 #include "models/memory/transfer_times.h"
 #include "models/tlm/ports.h"

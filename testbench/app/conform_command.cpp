@@ -9,6 +9,7 @@
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
 #include "models/flash/scheduling/scheduler.h"
+#include "models/memory/dram.h"
 #include "models/memory/foreign_memory.h"
 #include "models/memory/scm.h"
 #include "models/nand/reliability/reliability_model.h"

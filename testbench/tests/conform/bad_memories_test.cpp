@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "models/memory/dram.h"
 #include "models/memory/foreign_memory.h"
 #include "models/memory/scm.h"
 #include "models/tlm/kernel_time.h"

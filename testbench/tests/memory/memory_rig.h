@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "models/memory/dram.h"
 #include "models/memory/memory_client.h"
 #include "models/memory/scm.h"
 #include "models/memory/system_bus.h"
