@@ -12,7 +12,7 @@
 #include "firmware/base/decisions.h"
 #include "platform/ssd.h"
 #include "testbench/app/scenario_catalogue.h"
-#include "testbench/report/output_file.h"
+#include "testbench/report/files/output_file.h"
 
 namespace tlmssd {
 

@@ -19,7 +19,7 @@
 #include "testbench/app/scenario_plugins.h"
 #include "testbench/process/last_words.h"
 #include "testbench/process/standard_output.h"
-#include "testbench/report/snapshot.h"
+#include "testbench/report/files/snapshot.h"
 
 namespace {
 

@@ -16,7 +16,7 @@
 #include "testbench/app/scenario_targets.h"
 #include "testbench/host/load_instants.h"
 #include "testbench/process/interrupt.h"
-#include "testbench/report/snapshot.h"
+#include "testbench/report/files/snapshot.h"
 #include "testbench/report/steadiness.h"
 
 namespace tlmssd {

@@ -5,7 +5,7 @@
 
 #include "models/base/quantity_text.h"
 #include "testbench/app/run.h"
-#include "testbench/report/findings.h"
+#include "testbench/report/advice/findings.h"
 
 namespace tlmssd {
 

@@ -6,7 +6,7 @@
 #include "models/base/input_error.h"
 #include "platform/plugins/loader.h"
 #include "testbench/app/run.h"
-#include "testbench/report/snapshot.h"
+#include "testbench/report/files/snapshot.h"
 
 namespace tlmssd {
 

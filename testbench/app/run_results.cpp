@@ -13,8 +13,8 @@
 #include "testbench/app/unused_parameters.h"
 #include "testbench/process/terminal.h"
 #include "testbench/report/colour.h"
-#include "testbench/report/html_report.h"
 #include "testbench/report/json_sink.h"
+#include "testbench/report/page/html_report.h"
 #include "testbench/report/report.h"
 #include "testbench/report/summary.h"
 

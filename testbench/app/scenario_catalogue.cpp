@@ -14,7 +14,7 @@
 #include "testbench/host/log_structured/log_structured_config.h"
 #include "testbench/loads/config/load_config.h"
 #include "testbench/loads/requests/request_family.h"
-#include "testbench/report/adviser.h"
+#include "testbench/report/advice/adviser.h"
 #include "testbench/report/report_writer.h"
 #include "testbench/report/targets.h"
 #include "testbench/scoreboard/contents.h"

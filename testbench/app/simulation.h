@@ -23,7 +23,7 @@
 #include "testbench/host/log_structured/log_structured_layer.h"
 #include "testbench/loads/load.h"
 #include "testbench/measure/measurement.h"
-#include "testbench/report/snapshot.h"
+#include "testbench/report/files/snapshot.h"
 #include "testbench/scoreboard/scoreboard.h"
 
 namespace tlmssd {

@@ -16,7 +16,7 @@
 #include "firmware/base/layout.h"
 #include "platform/ssd.h"
 #include "testbench/measure/measurement.h"
-#include "testbench/report/timeline.h"
+#include "testbench/report/files/timeline.h"
 
 namespace tlmssd {
 

@@ -12,8 +12,8 @@
 #include "firmware/cache/cache.h"
 #include "models/base/memory_archive.h"
 #include "testbench/app/scenario_catalogue.h"
+#include "testbench/report/files/snapshot.h"
 #include "testbench/report/json_sink.h"
-#include "testbench/report/snapshot.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"
 

@@ -10,11 +10,11 @@
 
 #include "models/base/input_error.h"
 #include "testbench/process/interrupt.h"
-#include "testbench/report/command_log.h"
-#include "testbench/report/output_file.h"
+#include "testbench/report/files/command_log.h"
+#include "testbench/report/files/output_file.h"
+#include "testbench/report/files/run_directory.h"
+#include "testbench/report/files/snapshot.h"
 #include "testbench/report/progress.h"
-#include "testbench/report/run_directory.h"
-#include "testbench/report/snapshot.h"
 #include "testbench/tests/measure/support.h"
 
 namespace tlmssd {

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "models/base/quantity_text.h"
-#include "testbench/report/findings.h"
-#include "testbench/report/html_report.h"
+#include "testbench/report/advice/findings.h"
+#include "testbench/report/advice/resources.h"
 #include "testbench/report/metric.h"
-#include "testbench/report/resources.h"
+#include "testbench/report/page/html_report.h"
 #include "testbench/report/statistics_view.h"
 #include "testbench/report/steadiness.h"
 #include "testbench/report/summary.h"

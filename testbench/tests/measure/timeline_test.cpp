@@ -1,5 +1,5 @@
 // Timelines read back as protocol buffers: what is on which track, nesting, arrows, windows.
-#include "testbench/report/timeline.h"
+#include "testbench/report/files/timeline.h"
 
 #include <catch2/catch.hpp>
 #include <map>

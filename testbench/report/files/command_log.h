@@ -3,7 +3,7 @@
 #pragma once
 
 #include "testbench/measure/measurement.h"
-#include "testbench/report/output_file.h"
+#include "testbench/report/files/output_file.h"
 
 namespace tlmssd {
 

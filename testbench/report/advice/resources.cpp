@@ -1,4 +1,4 @@
-#include "testbench/report/resources.h"
+#include "testbench/report/advice/resources.h"
 
 #include <algorithm>
 

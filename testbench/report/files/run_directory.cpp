@@ -1,4 +1,4 @@
-#include "testbench/report/run_directory.h"
+#include "testbench/report/files/run_directory.h"
 
 #include <algorithm>
 #include <array>

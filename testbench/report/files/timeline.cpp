@@ -1,4 +1,4 @@
-#include "testbench/report/timeline.h"
+#include "testbench/report/files/timeline.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "testbench/report/adviser.h"
+#include "testbench/report/advice/adviser.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
 #include "models/base/quantity_text.h"
-#include "testbench/report/resources.h"
+#include "testbench/report/advice/resources.h"
 #include "testbench/report/statistics_view.h"
 #include "testbench/report/steadiness.h"
 

@@ -1,11 +1,11 @@
-#include "testbench/report/findings.h"
+#include "testbench/report/advice/findings.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
 #include "models/base/quantity_text.h"
-#include "testbench/report/remedies.h"
+#include "testbench/report/advice/remedies.h"
 #include "testbench/report/shown_results.h"
 
 namespace tlmssd {

@@ -1,4 +1,4 @@
-#include "testbench/report/snapshot.h"
+#include "testbench/report/files/snapshot.h"
 
 #include <array>
 #include <bit>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "testbench/report/busy_parts.h"
+#include "testbench/report/advice/busy_parts.h"
 
 namespace tlmssd {
 

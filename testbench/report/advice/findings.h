@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "testbench/report/chosen_limits.h"
+#include "testbench/report/advice/chosen_limits.h"
 
 namespace tlmssd {
 

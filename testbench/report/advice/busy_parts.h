@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "testbench/report/chosen_limits.h"
-#include "testbench/report/resources.h"
+#include "testbench/report/advice/chosen_limits.h"
+#include "testbench/report/advice/resources.h"
 #include "testbench/report/statistics_view.h"
 
 namespace tlmssd {

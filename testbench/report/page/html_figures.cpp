@@ -1,8 +1,8 @@
-#include "testbench/report/html_figures.h"
+#include "testbench/report/page/html_figures.h"
 
 #include <algorithm>
 
-#include "testbench/report/assets.h"
+#include "testbench/report/page/assets.h"
 #include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
 

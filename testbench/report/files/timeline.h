@@ -12,7 +12,7 @@
 #include <variant>
 #include <vector>
 
-#include "testbench/report/perfetto_writer.h"
+#include "testbench/report/files/perfetto_writer.h"
 
 namespace tlmssd {
 

@@ -1,4 +1,4 @@
-#include "testbench/report/command_log.h"
+#include "testbench/report/files/command_log.h"
 
 #include <algorithm>
 #include <fmt/format.h>

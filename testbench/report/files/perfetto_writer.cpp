@@ -1,4 +1,4 @@
-#include "testbench/report/perfetto_writer.h"
+#include "testbench/report/files/perfetto_writer.h"
 
 #include <fmt/format.h>
 #include <protozero/pbf_writer.hpp>

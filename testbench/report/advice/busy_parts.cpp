@@ -1,4 +1,4 @@
-#include "testbench/report/busy_parts.h"
+#include "testbench/report/advice/busy_parts.h"
 
 #include <algorithm>
 

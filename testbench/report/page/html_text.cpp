@@ -1,4 +1,4 @@
-#include "testbench/report/html_text.h"
+#include "testbench/report/page/html_text.h"
 
 namespace tlmssd {
 namespace {

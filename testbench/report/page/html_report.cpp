@@ -1,14 +1,14 @@
-#include "testbench/report/html_report.h"
+#include "testbench/report/page/html_report.h"
 
 #include <algorithm>
 #include <fmt/format.h>
 #include <initializer_list>
 
 #include "models/base/quantity_text.h"
-#include "testbench/report/assets.h"
-#include "testbench/report/html_figures.h"
-#include "testbench/report/html_text.h"
 #include "testbench/report/json_values.h"
+#include "testbench/report/page/assets.h"
+#include "testbench/report/page/html_figures.h"
+#include "testbench/report/page/html_text.h"
 #include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
 

@@ -1,4 +1,4 @@
-#include "testbench/report/remedies.h"
+#include "testbench/report/advice/remedies.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "models/base/types.h"
-#include "testbench/report/output_file.h"
+#include "testbench/report/files/output_file.h"
 
 namespace tlmssd {
 

@@ -1,4 +1,4 @@
-#include "testbench/report/output_file.h"
+#include "testbench/report/files/output_file.h"
 
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
