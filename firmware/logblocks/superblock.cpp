@@ -109,7 +109,7 @@ Task<bool> Superblock::add_block(std::uint32_t pu, Super& super, bool to_worn) {
 Task<bool> Superblock::collect(std::uint32_t pu, Super& super, std::vector<BlockNumber> blocks,
                                bool to_worn) {
   co_await blocks_->programs_ended(pu);
-  for (;;) {
+  for (bool first = true;; first = false) {
     std::vector<Lpn> units;
     const std::uint32_t before = extra(super);
     std::erase_if(super.members, [&](const Member& member) {
@@ -117,6 +117,7 @@ Task<bool> Superblock::collect(std::uint32_t pu, Super& super, std::vector<Block
       const std::vector<Lpn> valid = valid_in(member);
       units.insert(units.end(), valid.begin(), valid.end());
       if (!valid.empty()) return false;
+      if (first) ++counts_.dead;  // nothing is copied out of it
       disown(member.block);
       std::erase(blocks, member.block);  // which may come back at once, to be written
       blocks_->discard(member.block);
@@ -174,7 +175,6 @@ Task<BlockNumber> Superblock::place(const ProgramJob& job) {
       ++collections_;
       co_await blocks_->programs_ended(job.pu);
       std::vector<BlockNumber> chosen = victims(super, 1);
-      if (blocks_->pool().info(chosen.front()).valid == 0) ++counts_.dead;
       done = co_await collect(job.pu, super, std::move(chosen));
     }
     if (!done) co_return k_no_block;
@@ -215,7 +215,7 @@ void Superblock::report(StatisticsSink& sink) const {
   sink.value("superblock", Bytes{adjacent_} * layout_.block_units * layout_.unit_bytes, "B",
              "size of a superblock");
   sink.value("collections", collections_, "", "blocks of a superblock that were emptied to write on in it");
-  sink.value("packings", packings_, "", "superblocks packed because others wanted their update blocks");
+  sink.value("packings", packings_, "", "superblocks packed because others wanted their update blocks, or while idle");
   sink.value("units copied", counts().full_units, "units", "copied out of blocks that were emptied");
   sink.value("dead", counts().dead, "", "blocks erased without any copy, because nothing in them was valid");
 }

@@ -181,8 +181,11 @@ void FlashChannel::finished(Die& die) {
   const bool more = steps_left(*job.op, job.pages_done);
   occupy(die);
   if (more) {
-    // Each step may be overtaken anew, or a whole block would keep reads out once it is overdue.
+    // Each step is a program of its own to the part. It may be overtaken anew, or a whole block
+    // would keep reads out once it is overdue, and be suspended anew.
     job.arrived = event_queue_.now();
+    job.suspends = 0;
+    job.unsuspendable = false;
     note_busy(die, job);
     die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
   }

@@ -156,9 +156,9 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
   Picoseconds suspendable = 0;        // next suspend not before this instant
   std::uint16_t pages_done = 0;       // program: pages (in each plane) of the steps that are through
   std::uint16_t pages_now = 0;        // of the step under way
-  std::uint16_t suspends = 0;
+  std::uint16_t suspends = 0;         // of the step under way
   Lane lane = Lane::normal;
-  bool unsuspendable : 1 = false;  // the die has said that it is too late
+  bool unsuspendable : 1 = false;  // it: the die has said that it is too late
 
   // The controller's.
   bool memory_open : 1 = false;  // memory has not answered yet

@@ -147,15 +147,28 @@ def test_the_spread_over_seeds():
 
 
 T_2 = 4.302653  # Student's t, 97.5 %, two degrees of freedom
-# Welch's of 1, 2, 3 (variance 1) and of 0, 4, 8, 12, 16 (variance 40)
-ERROR = math.sqrt(1 / 3 + 40 / 5)
-WELCH = stats.t.ppf(0.975, ERROR**4 / ((1 / 3) ** 2 / 2 + (40 / 5) ** 2 / 4)) * ERROR
+
+
+def welch(first: tuple[float, int], other: tuple[float, int]) -> float:
+    """Half the 95 % interval of the means' difference; of each side variance and runs."""
+    error, other_error = (variance / runs for variance, runs in (first, other))
+    freedom = error**2 / (first[1] - 1) + other_error**2 / (other[1] - 1)
+    both = error + other_error
+    return stats.t.ppf(0.975, both**2 / freedom) * math.sqrt(both)
+
+
+def student(first: tuple[float, int], other: tuple[float, int]) -> float:
+    """The same where both have one variance."""
+    freedom = first[1] + other[1] - 2
+    variance = ((first[1] - 1) * first[0] + (other[1] - 1) * other[0]) / freedom
+    return stats.t.ppf(0.975, freedom) * math.sqrt(variance * (1 / first[1] + 1 / other[1]))
 
 
 @pytest.mark.parametrize(
     ("first", "other", "paired", "bound"),
     [
-        ((1, 2, 3), (-8, -4, 0, 4, 8), False, WELCH),
+        ((-4, 4), (-2, -1, 0, 1, 2), False, welch((32, 2), (2.5, 5))),  # the larger one
+        ((-1, 1), (-8, -4, 0, 4, 8), False, student((2, 2), (40, 5))),
         ((0, 0, 0), (-1, 0, 1), False, T_2 / math.sqrt(3)),  # one of them does not spread
         ((-1, 0, 1), (0,), False, T_2 * math.sqrt(1 + 1 / 3)),  # where the next run is expected
         ((10, 50, 90), (9, 50, 91), True, T_2 / math.sqrt(3)),  # of the differences -1, 0, 1
@@ -169,6 +182,13 @@ def test_the_bounds_are_those_of_the_textbook(first, other, paired, bound, direc
         moved = [value + middle + direction * share * bound for value in other]
         assert is_beyond_spread(first, moved, paired) is beyond
         assert is_beyond_spread(moved, first, paired) is beyond
+
+
+@pytest.mark.parametrize(("few", "many"), [(2, 2), (2, 8), (2, 20), (3, 10), (3, 30), (5, 5)])
+def test_equals_are_told_apart_by_chance_one_time_in_twenty_at_most(few, many):
+    draws = np.random.default_rng(few * 100 + many).normal(size=(4000, few + many))
+    told_apart = sum(is_beyond_spread(draw[:few], draw[few:]) for draw in draws)
+    assert told_apart / len(draws) < 0.05 + 3 * math.sqrt(0.05 * 0.95 / len(draws))
 
 
 def test_of_what_is_no_number_nothing_is_known():

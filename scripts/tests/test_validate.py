@@ -90,6 +90,7 @@ def test_a_wrong_drive_is_told_and_why(drives, capsys):
     assert "mean latencies of reads: " in refused
     assert "where the bandwidth falls: 0 of 1 hold" in refused
     assert "Measured once: its spread is not known" in allowed
+    assert "one seed" not in said
     assert "Report card" in (drives / "card.html").read_text()
 
 
@@ -107,6 +108,7 @@ def test_nothing_held_out_is_no_verdict(drives, capsys):
     words = ["validate", "wrong.yaml", "measured.json", "--seeds", "1", "--jobs", "2"]
     assert cli.main([*words, "--fitted", jobs, "-o", "card.html"]) == 0
     said = capsys.readouterr().out
+    assert "Emulated with one seed: how far others would be off is not known" in said
     assert "No verdict\n  the drive was fitted to every job" in said
     assert "may be used for" not in said and "Statements" not in said
     assert "No verdict" in (drives / "card.html").read_text()

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 WORDS = {True: "beyond", False: "within", None: "not known"}
 NOTE = (
     "Beyond: the seeds do not explain the difference (95 %). Within: they do. Not known: there is "
-    "one run on each side. Of equals, about one metric in twenty is told apart by chance; with one "
-    "run on one of the sides about one in twelve, of parts of percentiles up to one in five."
+    "one run on each side. Of equals, one metric in twenty is told apart by chance at most; with "
+    "one run on one of the sides about one in twelve, of parts of percentiles up to one in five."
 )
 
 

@@ -45,9 +45,12 @@ def _cells(line: Line) -> list[str]:
 def _notes(card: "Card") -> str:
     held = sum(statement.holds for statement in card.statements)
     repeats = "once: its spread is not known" if card.repeats == 1 else f"{card.repeats} times"
-    if not card.statements:
-        return f"Measured {repeats}"
-    return (
-        f"Measured {repeats}. Statements of the measurements that the emulation bears out: {held} "
-        f"of {len(card.statements)}"
-    )
+    notes = [f"Measured {repeats}"]
+    if all(line.seeds == 1 for line in card.lines):
+        notes.append("Emulated with one seed: how far others would be off is not known")
+    if card.statements:
+        notes.append(
+            "Statements of the measurements that the emulation bears out: "
+            f"{held} of {len(card.statements)}"
+        )
+    return ". ".join(notes)

@@ -443,6 +443,20 @@ TEST_CASE("superblock: update blocks go to the writer, and others are packed for
 
 // ---------------------------------------------------------------------------------------------------------------- footprints
 
+TEST_CASE("superblock: of blocks overwritten in order none is copied, and all that are erased were dead") {
+  LogSetup setup("superblock", 60);
+  setup.adjacent = 4;
+  setup.update_blocks = 4;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  rig.start_counting();
+  for (int round = 0; round < 2; ++round) rig.write_blocks(0, rig.blocks);
+  CHECK(rig.copies() == 0);
+  CHECK(rig.statistics().erases > rig.blocks);
+  CHECK(rig.merges().dead == rig.statistics().erases);
+  rig.host.verify_all();
+}
+
 TEST_CASE("tables of log-block schemes take the DRAM that their entries need") {
   const auto bytes = [](LogSetup setup) {
     LogRig rig(setup);
