@@ -215,7 +215,8 @@ void Superblock::report(StatisticsSink& sink) const {
   sink.value("superblock", Bytes{adjacent_} * layout_.block_units * layout_.unit_bytes, "B",
              "size of a superblock");
   sink.value("collections", collections_, "", "blocks of a superblock that were emptied to write on in it");
-  sink.value("packings", packings_, "", "superblocks packed because others wanted their update blocks, or while idle");
+  sink.value("packings", packings_, "",
+             "superblocks packed because others wanted their update blocks, or while idle");
   sink.value("units copied", counts().full_units, "units", "copied out of blocks that were emptied");
   sink.value("dead", counts().dead, "", "blocks erased without any copy, because nothing in them was valid");
 }

@@ -76,6 +76,33 @@ def test_steps_keep_units_and_capacity(drive):
     assert buffer.settings["ssd.dram.capacity"] == f"{(256 + 16) << 20} B"
 
 
+def test_the_load_grows_with_the_dies(drive):
+    load = {"size": "10m", "io_size": "1.5 MiB", "offset": "25%", "number_ios": "300"}
+    given = Drive({**drive.parameters, **{f"load.0.{word}": text for word, text in load.items()}})
+    settings = step(given, "dies", 0.5).settings  # from one die of each channel to two
+    assert settings["load.0.size"] == str(20 << 20)
+    assert settings["load.0.io_size"] == str(3 << 20)
+    assert settings["load.0.number_ios"] == "600"
+    assert "load.0.offset" not in settings
+
+
+def test_map_cache_and_pslc_are_tried_where_there_are_any(drive):
+    needed = {one.name: one.needs for one in resources()}
+    assert not needed["map cache"](drive)
+    assert not needed["pSLC"](drive)
+    mapping = {"firmware.mapping.scheme": "dftl", "firmware.mapping.cache": "512 KiB"}
+    pslc = {"firmware.pslc.policy": "all", "firmware.pslc.static": "0 B"}
+    pslc["firmware.pslc.dynamic"] = "20 %"
+    given = Drive({**drive.parameters, **mapping, **pslc})
+    assert needed["map cache"](given)
+    assert needed["pSLC"](given)
+    assert step(given, "map cache", 3.0).settings == {
+        "firmware.mapping.cache": f"{2 << 20} B",
+        "ssd.dram.capacity": f"{(256 << 20) + (1536 << 10)} B",
+    }
+    assert step(given, "pSLC", 0.5).settings == {"firmware.pslc.dynamic": "30 %"}
+
+
 def test_channels_take_the_dies_that_are_there(drive):
     """Four channels of one die each have no use for a fifth; of four each, for any up to 16."""
     channels = next(one for one in resources() if one.name == "channels")

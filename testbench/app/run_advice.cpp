@@ -86,6 +86,7 @@ AdviserFacts Run::adviser_facts() const {
       end.unlike_steady = unlike_steady(loads_[i]);
       if (loads_[i].pacing == Pacing::closed_loop) end.depth = loads_[i].queue_depth;
     }
+    end.active = measurement_->load(i).active();
     end.key_of_depth = loads_[i].made ? "load.iodepth" : "load.queue_depth";
     if (i < ends.size()) {
       end.wanted = loads_[i].wanted - std::min(loads_[i].wanted, loads_[i].warm_up);

@@ -7,6 +7,7 @@ changes leave the host's capacity as it was.
 """
 
 import math
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
@@ -68,6 +69,8 @@ def resources() -> list[Resource]:
                  lambda drive: drive.has("ssd.scm.program_latency")),
         Resource("write buffer", "capacity of the write buffer", _buffer),
         Resource("cache", "capacity of the cache", _cache, _has_cache),
+        Resource("map cache", "capacity of the cache of map pages", _map_cache, _has_map_cache),
+        Resource("pSLC", "blocks in SLC mode, static and borrowed", _pslc, _has_pslc),
         Resource("decoders", "decoders of each kind", _decoders, _has_decoders),
         Resource("flash bus", "transfers per second of a channel", _rate("ssd.flash.bus")),
         Resource("channels", "channels, with as many dies as before", _channels),
@@ -199,6 +202,42 @@ def _cache(drive: Drive, share: float) -> Step:
     return Step(drive.text(path), text, 1 + share, {path: text, memory: bytes_text(more)})
 
 
+MAP_CACHE = "firmware.mapping.cache"
+
+
+def _has_map_cache(drive: Drive) -> bool:
+    return drive.parameters.get("firmware.mapping.scheme") == "dftl" and drive.has(MAP_CACHE)
+
+
+def _map_cache(drive: Drive, share: float) -> Step:
+    """DFTL's cache, and the DRAM by as much."""
+    memory = "ssd.dram.capacity"
+    before = int(drive.number(MAP_CACHE))
+    after = int(before * (1 + share))
+    more = int(drive.number(memory)) + after - before
+    settings = {MAP_CACHE: bytes_text(after), memory: bytes_text(more)}
+    return Step(_size(before), _size(after), after / before, settings)
+
+
+PSLC = ("firmware.pslc.static", "firmware.pslc.dynamic")
+
+
+def _has_pslc(drive: Drive) -> bool:
+    policy = drive.parameters.get("firmware.pslc.policy", "none")
+    return policy != "none" and any(_pslc_sizes(drive))
+
+
+def _pslc_sizes(drive: Drive) -> list[float]:
+    return [drive.number(path) if drive.has(path) else 0 for path in PSLC]
+
+
+def _pslc(drive: Drive, share: float) -> Step:
+    """More of both kinds; the drive's flash stays, so that less of it is left in native mode."""
+    there = [path for path, size in zip(PSLC, _pslc_sizes(drive), strict=True) if size > 0]
+    settings = {path: drive.scaled(path, 1 + share) for path in there}
+    return Step(drive.text(there[0]), settings[there[0]], 1 + share, settings)
+
+
 def _buffer(drive: Drive, share: float) -> Step:
     """The write buffer, and the DRAM by as much."""
     path, memory = "firmware.buffer.capacity", "ssd.dram.capacity"
@@ -209,12 +248,26 @@ def _buffer(drive: Drive, share: float) -> Step:
     return Step(_size(before), _size(after), after / before, settings)
 
 
+FIO_SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgtpKMGTP]?)(?:i?[bB])?\s*")
+"""A size in fio's words; one in per cent grows with the drive by itself."""
+
+
+def _fio_size(drive: Drive, text: str, ratio: float) -> str | None:
+    """So many times a size, in whole logical blocks; None for what is none."""
+    size = FIO_SIZE.fullmatch(text)
+    if size is None:
+        return None
+    block = int(drive.number("ssd.host.lba_size"))
+    number = float(size[1]) * 1024 ** " kmgtp".find(size[2].lower() or " ")
+    return str(round(number * ratio / block) * block)
+
+
 def _dies(drive: Drive, share: float) -> Step:
     """More packages on each channel, each with dies as they are: the drive grows with them.
 
     With fewer blocks in each die, the blocks that collection keeps free would weigh more; with
-    smaller ones, victims would be emptier: both would be told of dies. The load grows, too: each
-    die is to see as much of it, or its free blocks last to the end.
+    smaller ones, victims would be emptier: both would be told of dies. The load grows, too, in
+    requests and in bytes: each die is to see as much of it, or its free blocks last to the end.
     """
     before = drive.whole(at.WAYS)
     after = more_pieces(before, share)
@@ -224,8 +277,12 @@ def _dies(drive: Drive, share: float) -> Step:
     if drive.number(at.USER_CAPACITY) > 0:
         settings[at.USER_CAPACITY] = bytes_text(drive.number(at.USER_CAPACITY) * ratio)
     for path in drive.parameters:
-        if path.startswith("load.") and path.endswith(".number_ios") and drive.whole(path) > 0:
+        word = path.rpartition(".")[2] if path.startswith("load.") else ""
+        if word == "number_ios" and drive.whole(path) > 0:
             settings[path] = str(round(drive.whole(path) * ratio))
+        elif word in ("size", "io_size", "offset"):
+            size = _fio_size(drive, drive.text(path), ratio)
+            settings |= {path: size} if size else {}
     dies = drive.dies
     return Step(str(dies), str(dies * after // before), ratio, settings)
 

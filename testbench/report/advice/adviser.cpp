@@ -23,6 +23,7 @@ constexpr double k_blocks_of_spare = 8;
 constexpr double k_share_of_pslc_lost = 0.5;
 constexpr double k_saturated = 0.8;
 constexpr double k_share_of_lag = 0.02;
+constexpr double k_share_active = 0.5;
 constexpr Picoseconds k_least_lag = 10'000'000'000;
 
 struct Evidence {
@@ -205,6 +206,25 @@ void beyond_queue(const Evidence& e) {
   }
 }
 
+/// Rates count over all the time measured: those of a load that took a part of it say little of how
+/// fast it was.
+void part_of_the_time(const Evidence& e) {
+  const double measured = e.report["measured_time"]["value"].get<double>();
+  const Json& loads = e.report["results"]["loads"];
+  for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
+    const auto active = static_cast<double>(e.facts.loads[i].active);
+    const double bytes = loads[i]["bytes"].get<double>();
+    if (bytes == 0 || active >= k_share_active * measured * 1e12) continue;
+    e.advice.push_back(
+        {"part-of-the-time",
+         fmt::format("{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
+                     "of that: in its own time, as in fio.json, it moved {}",
+                     e.facts.loads[i].name, time_text(active), time_text(measured * 1e12),
+                     bandwidth_text(bytes / active * 1e12)),
+         "load.runtime"});
+  }
+}
+
 /// Steps of the run in which the load had commands outstanding, from the first to behind the last.
 std::pair<std::size_t, std::size_t> active_steps(const Json& load) {
   const Json& depth = load["series"]["queue_depth"];
@@ -313,6 +333,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"ended-by-size", "a load ended before its number_ios"},
       {"falls-behind", "an open-loop load is issued late, and later all the time"},
       {"beyond-queue", "a closed-loop load keeps more outstanding than a host queue holds"},
+      {"part-of-the-time", "a load took less than half of the time that its rates count over"},
       {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
       {"steady-of-another-load", "the drive is in the steady state of other writes (state: steady)"},
       {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},
@@ -327,8 +348,8 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   if (report["results"]["total"]["commands"] != 0) {
     for (const auto rule :
          {unwritten_reads, short_for_amplification, buffer_holds_load, reads_not_cached, few_blocks,
-          pslc_worn_out, not_measured, ended_by_size, falls_behind, beyond_queue, never_steady,
-          steady_of_another_load, not_steady, default_matters}) {
+          pslc_worn_out, not_measured, ended_by_size, falls_behind, beyond_queue, part_of_the_time,
+          never_steady, steady_of_another_load, not_steady, default_matters}) {
       rule(evidence);
     }
   }

@@ -1,6 +1,7 @@
 // The adviser: each rule speaks where its case is planted, and all are silent where the run is
 // sound.
 #include <catch2/catch.hpp>
+#include <regex>
 #include <set>
 
 #include "testbench/tests/program/planted.h"
@@ -44,7 +45,8 @@ TEST_CASE("a load that ends before the others, or begins later, is steady in its
         late +
         "bs: 4k, iodepth: 8, loops: 100, number_ios: 3000}\n"
         "  - {name: long, rw: randread, bs: 4k, loops: 100, number_ios: 60000}\n";
-    CHECK(advice(run_with({}, drive + loads)) == k_nothing);
+    // Of its rates, which count over all the time, something is to be said.
+    CHECK(advice(run_with({}, drive + loads)) == std::set<std::string>{"part-of-the-time"});
   }
 }
 
@@ -100,6 +102,9 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
       {"ended-by-size", {"load.loops=1"}},
       {"falls-behind", {"load.rate_iops=200000"}},
       {"beyond-queue", {"ssd.host.queue_depth=7"}},
+      {"part-of-the-time",
+       {"load.0.ramp_requests=0"},
+       with_neighbour("name: burst, rw: read, bs: 64k, number_ios: 200")},
       {"not-steady",
        {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=12000"},
        prepared("[{fill: 100 %}]")},
@@ -113,6 +118,30 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
     Settings silent = settings;
     silent.push_back("report.silence=" + rule);
     CHECK(advice(run_with(silent, text)).count(rule) == 0);
+  }
+}
+
+TEST_CASE("a load that took part of the time is told by the rate of its own, as fio has it", "[program]") {
+  // One read every 10 ms, and a burst of 100 MiB that ends long before.
+  const std::string scenario =
+      replaced(k_sound,
+               "load: {rw: randrw, rwmixread: 50, bs: 4k, iodepth: 8, loops: 100, ramp_requests: 20000, "
+               "number_ios: 70000}",
+               "load:\n  - {name: user, rw: randread, bs: 4k, thinktime: 10 ms, number_ios: 300}\n"
+               "  - {name: burst, rw: read, bs: 64k, iodepth: 8, size: 100 MiB}\n");
+  const Folder folder;
+  const Json report = report_of(folder, folder.write("s.yaml", scenario), "out", {});
+  const Json fio = Json::parse(read_file(folder.path() / "out/fio.json"));
+  const double own = fio["jobs"][1]["read"]["bw_bytes"].get<double>();
+  CHECK(own > 2 * report["results"]["loads"][1]["bandwidth"]["value"].get<double>());
+  REQUIRE(advice(report).contains("part-of-the-time"));
+  for (const Json& one : report["advice"]) {
+    if (one["name"] != "part-of-the-time") continue;
+    const std::string text = one["text"].get<std::string>();
+    CHECK_THAT(text, Catch::StartsWith("burst was at work for "));
+    std::smatch told;
+    REQUIRE(std::regex_search(text, told, std::regex(R"(it moved ([0-9.]+) ([MG])B/s$)")));
+    CHECK(std::stod(told[1]) * (told[2] == "G" ? 1e9 : 1e6) == Approx(own).epsilon(0.005));
   }
 }
 
