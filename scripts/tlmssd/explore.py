@@ -28,7 +28,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `tlmssd explore` understands."""
     parser.add_argument("study", type=Path, help="study file (YAML)")
     add_engine_arguments(parser)
-    parser.add_argument("--out", type=Path, help="folder for the results (default: out/STUDY)")
+    out = "folder for the results (default: out/STUDY)"
+    parser.add_argument("-o", "--out", type=Path, help=out)
     parser.add_argument(
         "--no-snapshots", action="store_true", help="every run preconditions its own drive"
     )

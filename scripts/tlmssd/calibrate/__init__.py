@@ -36,7 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--runs", type=positive, metavar="N", help="at most so many runs (default: the study's)"
     )
-    parser.add_argument("--out", type=Path, help="folder for the results (default: out/STUDY)")
+    out = "folder for the results (default: out/STUDY)"
+    parser.add_argument("-o", "--out", type=Path, help=out)
     parser.add_argument("--store", type=Path, help="folder of known runs (default: TLMSSD_STORE)")
     parser.add_argument("--no-page", action="store_true", help="write no calibration.html")
 

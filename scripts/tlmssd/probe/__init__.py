@@ -22,7 +22,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What `tlmssd probe` understands."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="plan|run|analyse")
     plan = actions.add_parser("plan", help="write the fio job files for a drive")
-    plan.add_argument("--out", type=Path, default=Path("probe"), help="folder (default: probe)")
+    folder = "folder (default: probe)"
+    plan.add_argument("-o", "--out", type=Path, default=Path("probe"), help=folder)
     plan.add_argument(
         "--file",
         default="tlmssd-probe.dat",
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     run = actions.add_parser("run", help="run the jobs on the drive of a scenario")
     run.add_argument("scenario", type=Path, help="scenario (YAML); its own loads are left out")
-    run.add_argument("--out", type=Path, help="folder (default: out/SCENARIO-probe)")
+    run.add_argument("-o", "--out", type=Path, help="folder (default: out/SCENARIO-probe)")
     run.add_argument("--jobs", type=positive, metavar="N", help="runs at a time")
     run.add_argument("--store", type=Path, help="folder of known runs (default: TLMSSD_STORE)")
     analysis = actions.add_parser("analyse", help="say what fio's results show")

@@ -97,7 +97,7 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Json
     if (remedy.cause == of_collection(drive, asker).cause && !load.empty() && !for_whom.empty() &&
         for_whom != load) {
       remedy.cause += " for writes of " + for_whom;
-      remedy.look_at.insert(0, "that load, ");
+      remedy.look_at = joined("that load", ", ", remedy.look_at);
     }
     if (remedy.cause == k_programs || remedy.cause == k_rewrites || cause == "LBA hazard wait" ||
         (asker.reads && cause == "buffer wait")) {

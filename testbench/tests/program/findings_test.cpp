@@ -45,6 +45,28 @@ TEST_CASE("suspending is not named where it is at work", "[program]") {
   CHECK(look_at({"ssd.flash.suspend=erase"}) == "ssd.flash.suspend or ssd.flash.ways");
 }
 
+TEST_CASE("reads that wait for folding are told whose writes it is for", "[program]") {
+  const Json report = run_with({}, R"(ssd:
+  host: {lba_size: 4 KiB}
+  flash: {channels: 2, ways: 1, user_capacity: 1 GiB, over_provisioning: 40 %, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
+firmware:
+  allocation: {multi_plane: true}
+  pslc: {policy: all, static: 5 %, dynamic: 10 %, when_full: wait}
+precondition: {fill: 10 %, order: sequential}
+load:
+  - {name: install, rw: write, bs: 128k, iodepth: 8, offset: 10%, size: 700m}
+  - {name: user, rw: randread, bs: 4k, size: 10%, number_ios: 2000, loops: 100}
+)");
+  bool told = false;
+  for (const Json& one : report["findings"]) {
+    if (!one["text"].get<std::string>().starts_with("p99.9 of user read")) continue;
+    told = true;
+    CHECK(one["cause"] == "folding for writes of install");
+    CHECK(one["look_at"] == "that load or firmware.pslc");
+  }
+  CHECK(told);
+}
+
 TEST_CASE("suspending is named to reads alone", "[program]") {
   const std::string suspend = "ssd.flash.suspend";
   bool named = false;
