@@ -121,6 +121,9 @@ class Rig {
   static MemoryDrive::Options drive_options(const RigOptions& options) {
     MemoryDrive::Options drive = options.drive;
     drive.blocks = options.drive_bytes / options.lba_bytes;
+    drive.lba_bytes = options.lba_bytes;
+    drive.most_blocks = options.max_transfer / options.lba_bytes;
+    drive.queue_depth = options.queue_depth;
     return drive;
   }
 };

@@ -3,9 +3,11 @@
 // nothing hangs, errors end where they should.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include "models/base/memory_archive.h"
 #include "testbench/tests/log_structured/rig.h"
+#include "testbench/tests/support/statistics_of.h"
 #include "testbench/tests/support/wa_oracle.h"
 
 namespace tlmssd::log_structured_tests {
@@ -16,6 +18,8 @@ using drive_tests::make_loads;
 using drive_tests::mixed_load;
 using drive_tests::read_all;
 using drive_tests::script;
+using drive_tests::Seen;
+using drive_tests::Step;
 
 /// Everything a host can ask for, from several loads at once, then all of it is read. Throws when
 /// something is wrong.
@@ -47,6 +51,42 @@ RigOptions tight(std::uint64_t segments, std::uint32_t low_water) {
   options.log_structured.low_water = low_water;
   options.log_structured.spare = (low_water + 2.0) / static_cast<double>(segments) + 1e-9;
   return options;
+}
+
+Step write(Bytes grain, Bytes grains = 1) {
+  return {HostOpcode::write, grain * 4_KiB, grains * 4_KiB};
+}
+
+/// Eight segments of two grains, for loads of seven grains.
+RigOptions segments_of_two() {
+  RigOptions options = tight(8, 2);
+  options.log_structured.segment = 8_KiB;
+  return options;
+}
+
+/// Fills six of these segments and leaves two free, as many as low water: the next write has the
+/// first one cleaned. They hold grains 1, 3, 5, 6, 4, and 2 and 0; cleaning empties them in the
+/// order 0, 1, 2, 4, 3. From then on a read takes a millisecond and a write a microsecond.
+void fill_to_low_water(Rig& rig) {
+  std::vector<Step> steps;
+  for (const Bytes grain : {0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 2, 0}) steps.push_back(write(grain));
+  rig.run(script(steps, rig.size()));
+  REQUIRE(rig.log_structured.log().free_segments() == 2);
+  REQUIRE(rig.log_structured.statistics().segments_cleaned == 0);
+  rig.drive.time = [](const HostCommand& command) {
+    return command.opcode == HostOpcode::read ? 1_ms : 1_us;
+  };
+}
+
+/// Runs `steps` `depth` at a time; returns what the host saw of them, in the order of completion.
+std::vector<Seen> seen_of(Rig& rig, const std::vector<Step>& steps, std::uint32_t depth) {
+  std::vector<Seen> seen;
+  rig.driver.set_completion_hook([&](const Completed& done) {
+    seen.push_back({done.opcode, done.status, done.completed - done.submitted, *done.ledger});
+  });
+  rig.run(script(steps, rig.size(), depth));
+  rig.driver.set_completion_hook(nullptr);
+  return seen;
 }
 
 struct MixedOutcome {
@@ -139,7 +179,7 @@ TEST_CASE("a victim is not written anew before its copies have committed") {
     const bool moves = std::exchange(moved, rig.log_structured.statistics().grains_moved) != moved;
     return moves ? 1_ms : command.opcode == HostOpcode::read ? 1'500_ns : 1_us;
   };
-  std::vector<drive_tests::Step> steps;
+  std::vector<Step> steps;
   // Two grains in each segment; in the first five all but one becomes a hole, and when segment 6 is
   // begun, cleaning takes segment 0.
   for (const Bytes grain : {0, 1, 3, 1, 4, 1, 5, 1, 6, 1, 1, 2, 1, 2, 0, 1, 2, 0})
@@ -147,6 +187,59 @@ TEST_CASE("a victim is not written anew before its copies have committed") {
   rig.run(script(steps, rig.size()));
   CHECK(rig.log_structured.statistics().grains_moved > 0);
   CHECK_NOTHROW(rig.run(read_all(rig.size(), 1)));
+}
+
+TEST_CASE("cleaning begins below low water and ends at it") {
+  Rig rig(segments_of_two());
+  fill_to_low_water(rig);
+  rig.run(script({write(0)}, rig.size()));
+  CHECK(rig.log_structured.statistics().segments_cleaned == 1);
+  CHECK(rig.log_structured.statistics().grains_moved == 1);
+  CHECK(rig.log_structured.log().free_segments() == 2);
+}
+
+TEST_CASE("what is written while cleaning reads it is not moved") {
+  Rig rig(segments_of_two());
+  fill_to_low_water(rig);
+  rig.run(script({write(0), write(1)}, rig.size(), 2));  // grain 1 is being read
+  CHECK(rig.log_structured.statistics().segments_cleaned == 1);
+  CHECK(rig.log_structured.statistics().grains_moved == 0);
+  CHECK_NOTHROW(rig.run(read_all(rig.size(), 1)));
+}
+
+TEST_CASE("writes that wait for a segment go on in the order in which they came") {
+  Rig rig(segments_of_two());
+  fill_to_low_water(rig);
+  std::vector<std::uint64_t> order;
+  rig.driver.set_completion_hook([&](const Completed& done) { order.push_back(done.lba / 8); });
+  // Behind the first there is room for one grain, but not for two.
+  rig.run(script({write(0), write(4, 2), write(6)}, rig.size(), 3));
+  CHECK(order == std::vector<std::uint64_t>{0, 4, 6});
+  CHECK(rig.log_structured.statistics().waits_for_segment == 2);
+}
+
+TEST_CASE("a trim that frees a segment lets a write that waits go on at once") {
+  Rig rig(segments_of_two());
+  fill_to_low_water(rig);
+  const Step trim{HostOpcode::trim, 3 * 4_KiB, 4_KiB};  // all that segment 1 holds
+  for (const Seen& one : seen_of(rig, {write(0), write(2), write(4), trim}, 4))
+    CHECK(one.latency == (one.opcode == HostOpcode::trim ? 0 : 1_us));
+  CHECK(rig.log_structured.statistics().waits_for_segment == 1);
+}
+
+TEST_CASE("commands have the host's processor one after another") {
+  RigOptions options = small_log();
+  options.log_structured.cost = 20_us;
+  Rig rig(options);
+  const Step read{HostOpcode::read, 0, 4_KiB};  // of nothing: the drive has no part in it
+  const std::vector<Seen> seen = seen_of(rig, {read, read, read}, 3);
+  REQUIRE(seen.size() == 3);
+  for (int i = 0; i < 3; ++i) {
+    const Seen& one = seen[static_cast<std::size_t>(i)];
+    CHECK(one.latency == (i + 1) * 20_us);
+    CHECK(one.ledger.spent(Cause::log_structured) == one.latency);
+  }
+  CHECK(rig.log_structured.statistics().processor == 120_us);
 }
 
 TEST_CASE("untimed commands") {
@@ -184,6 +277,9 @@ TEST_CASE("a read is split into the pieces that lie together") {
   CHECK(rig.drive.seen[HostOpcode::read] == 4);
   rig.run(script({{HostOpcode::read, 512, 3_KiB}}, rig.size()));
   CHECK(rig.drive.seen[HostOpcode::read] == 5);
+  rig.run(script({write(15)}, rig.size()));  // place 16: behind grain 14, but in the next segment
+  rig.run(script({{HostOpcode::read, 56_KiB, 8_KiB}}, rig.size()));
+  CHECK(rig.drive.seen[HostOpcode::read] == 7);
 }
 
 TEST_CASE("a grain that is written in part is read first") {
@@ -198,6 +294,40 @@ TEST_CASE("a grain that is written in part is read first") {
   CHECK(rig.log_structured.log().mapped() == 2);  // grains 0 and 4
 }
 
+TEST_CASE("zeros over a part of what was never written are not written") {
+  Rig rig(small_log());
+  rig.run(script({{HostOpcode::write_zeroes, 1_KiB, 2_KiB}, {HostOpcode::write_zeroes, 5_KiB, 9_KiB}},
+                 rig.size()));
+  CHECK(rig.drive.seen.empty());
+  CHECK(rig.log_structured.log().mapped() == 0);
+}
+
+TEST_CASE("a read keeps its queue, and a write its force unit access") {
+  struct Sent {
+    HostOpcode opcode;
+    std::uint16_t queue;
+    bool force_unit_access;
+    bool operator==(const Sent&) const = default;
+  };
+  Rig rig(small_log());
+  std::vector<Sent> sent;
+  rig.drive.time = [&](const HostCommand& command) {
+    sent.push_back({command.opcode, command.queue, command.force_unit_access});
+    return 1_us;
+  };
+  Load load = script({write(0),
+                      {HostOpcode::write, 4_KiB, 4_KiB, true},
+                      {HostOpcode::read, 0, 8_KiB},
+                      {HostOpcode::flush, 0, 0}},
+                     rig.size());
+  load.queue = 2;
+  rig.run(std::move(load));
+  CHECK(sent == std::vector<Sent>{{HostOpcode::write, 0, false},
+                                  {HostOpcode::write, 0, true},
+                                  {HostOpcode::read, 2, false},
+                                  {HostOpcode::flush, 0, false}});
+}
+
 TEST_CASE("a flush goes out when the writes before it have, and waits for nothing else") {
   RigOptions options = small_log();
   options.drive.least = options.drive.most = 100_us;
@@ -210,6 +340,52 @@ TEST_CASE("a flush goes out when the writes before it have, and waits for nothin
              rig.size(), 3));
   CHECK(rig.drive.order ==
         std::vector{HostOpcode::read, HostOpcode::write, HostOpcode::write, HostOpcode::flush});
+}
+
+TEST_CASE("a flush waits for both edges of a trim before it") {
+  Rig rig(small_log());
+  rig.run(script({write(0), write(1)}, rig.size()));
+  rig.drive.keep_order = true;
+  rig.run(script({{HostOpcode::trim, 2_KiB, 4_KiB}, {HostOpcode::flush, 0, 0}}, rig.size(), 2));
+  CHECK(rig.drive.order == std::vector{HostOpcode::read, HostOpcode::write, HostOpcode::read,
+                                       HostOpcode::write, HostOpcode::flush});
+}
+
+TEST_CASE("the report tells pieces of reads and waits for earlier commands") {
+  RigOptions options = small_log();
+  options.drive.least = options.drive.most = 100_us;
+  Rig rig(options);
+  rig.run(script({write(0)}, rig.size()));
+  // The write has its edge to read and then to be written, while the read behind it waits.
+  rig.run(script({{HostOpcode::write, 0, 1_KiB}, {HostOpcode::read, 0, 4_KiB}}, rig.size(), 2));
+  // A piece and what was never written, and nothing but that.
+  rig.run(script({{HostOpcode::read, 0, 8_KiB}, {HostOpcode::read, 8_KiB, 4_KiB}}, rig.size()));
+  const auto reported = test::statistics_of(rig.log_structured);
+  CHECK(reported.at("log_structured/pieces per read") == Approx(2. / 3));
+  CHECK(reported.at("log_structured/LBA hazard wait") == Approx(200e-6));
+  CHECK(reported.at("log_structured/segment wait") == 0);
+  CHECK(reported.at("log_structured/edges read") == 1);
+}
+
+TEST_CASE("a stalled run says what the oldest commands wait for behind the log") {
+  RigOptions options = small_log();
+  options.queue_depth = 16;
+  Rig rig(options);
+  rig.drive.time = [](const HostCommand&) { return 1000_s; };
+  std::vector<Step> steps = {write(0), {HostOpcode::read, 0, 4_KiB}};
+  std::string expected =
+      "log_structured: 10 commands under way, 15 of 16 segments free\n"
+      "  write of LBA 0 (8 blocks) waits for writes of the drive\n"
+      "  read of LBA 0 (8 blocks) waits for an earlier command on the same grains";
+  for (Bytes grain = 1; grain < 9; ++grain) {
+    steps.push_back(write(grain));
+    if (grain < 7)
+      expected += fmt::format("\n  write of LBA {} (8 blocks) waits for writes of the drive", 8 * grain);
+  }
+  CHECK_THROWS_AS(rig.run(script(steps, rig.size(), 10)), Stalled);
+  std::string text;
+  rig.log_structured.describe_stall(text);
+  CHECK(text == expected);
 }
 
 TEST_CASE("the same loads end the same way") {
@@ -258,7 +434,7 @@ TEST_CASE("what cleaning cannot read is lost until it is written anew") {
   // overwritten, so that cleaning takes it.
   rig.drive.unreadable = {5 * 8 + 3};
   rig.run_untimed(script({{HostOpcode::write, 32_KiB, 32_KiB}}, rig.size()));
-  std::vector<drive_tests::Step> rest;
+  std::vector<Step> rest;
   for (Bytes at = 64_KiB; at < all; at += 64_KiB) rest.push_back({HostOpcode::write, at, 32_KiB});
   rig.run_untimed(script(rest, rig.size()));
   CHECK(rig.log_structured.statistics().grains_lost == 1);
@@ -272,6 +448,59 @@ TEST_CASE("what cleaning cannot read is lost until it is written anew") {
   rig.run_untimed(
       script({{HostOpcode::write, 20_KiB, 4_KiB}, {HostOpcode::read, 16_KiB, 16_KiB}}, rig.size()));
   CHECK(rig.driver.failed() == 2);
+}
+
+TEST_CASE("what the host writes while cleaning fails to read it is not lost") {
+  Rig rig(segments_of_two());
+  fill_to_low_water(rig);
+  rig.drive.unreadable = {8};                            // grain 1
+  rig.run(script({write(0), write(1)}, rig.size(), 2));  // it is being read
+  CHECK(rig.log_structured.statistics().segments_cleaned == 1);
+  CHECK(rig.log_structured.statistics().grains_lost == 0);
+  rig.run(read_all(rig.size(), 1));
+  CHECK(rig.driver.failed() == 0);
+}
+
+TEST_CASE("a read fails with any of its pieces") {
+  Rig rig(small_log());
+  rig.run(script({write(0), write(2), write(1)}, rig.size()));  // grains 0 and 1 lie apart
+  rig.drive.time = [](const HostCommand&) { return 1_us; };
+  for (const std::uint64_t bad : {0, 16}) {
+    rig.drive.unreadable = {bad};
+    const std::vector<Seen> seen = seen_of(rig, {{HostOpcode::read, 0, 8_KiB}}, 1);
+    REQUIRE(seen.size() == 1);
+    CHECK(seen[0].status == HostStatus::media_error);
+  }
+}
+
+TEST_CASE("a drive that has refused a write is not trimmed either") {
+  Rig rig(small_log());
+  rig.run(script({write(0), write(1)}, rig.size()));
+  rig.drive.writes_allowed = 0;
+  const std::vector<Seen> seen = seen_of(rig,
+                                         {write(1),
+                                          {HostOpcode::trim, 0, 4_KiB},
+                                          {HostOpcode::write_zeroes, 0, 8_KiB},
+                                          {HostOpcode::read, 0, 8_KiB}},
+                                         1);
+  REQUIRE(seen.size() == 4);
+  for (int i = 0; i < 3; ++i) CHECK(seen[static_cast<std::size_t>(i)].status == HostStatus::write_protected);
+  CHECK(seen[3].status == HostStatus::success);
+  CHECK(rig.log_structured.log().mapped() == 2);
+}
+
+TEST_CASE("a victim whose copies the drive refuses stays as it is") {
+  Rig rig(segments_of_two());
+  fill_to_low_water(rig);
+  rig.drive.writes_allowed = 13;
+  rig.run(script({write(0)}, rig.size()));  // the last that is taken
+  CHECK(rig.log_structured.statistics().segments_cleaned == 0);
+  MemoryArchive archive;  // which is read back only when no segment is missing
+  rig.log_structured.archive(archive);
+  archive.rewind();
+  CHECK_NOTHROW(rig.log_structured.archive(archive));
+  rig.run(read_all(rig.size(), 1));
+  CHECK(rig.driver.failed() == 0);
 }
 
 TEST_CASE("when the drive goes read-only, nothing hangs and what was written stays") {
@@ -318,11 +547,47 @@ TEST_CASE("commands that make no sense are refused") {
   CHECK(status_of(HostOpcode::write, end, 1) == HostStatus::lba_out_of_range);
   CHECK(status_of(HostOpcode::write, ~std::uint64_t{0}, 8) == HostStatus::lba_out_of_range);
   CHECK(status_of(HostOpcode::write, 0, 0) == HostStatus::invalid_field);
+  CHECK(status_of(HostOpcode::read, 0, 256) == HostStatus::success);
   CHECK(status_of(HostOpcode::read, 0, 257) == HostStatus::invalid_field);  // longer than max_transfer
   CHECK(status_of(HostOpcode::read, 0, 8, 3) == HostStatus::invalid_field);
   CHECK(status_of(HostOpcode::write_zeroes, 0, 0) == HostStatus::invalid_field);
   CHECK(status_of(HostOpcode::write_zeroes, end, 8) == HostStatus::lba_out_of_range);
   CHECK(status_of(HostOpcode::trim, 0, 0) == HostStatus::invalid_field);  // no ranges
+  const std::vector<LbaRange> ranges(257, {0, 8});
+  const auto status_of_trim = [&](std::size_t count) {
+    HostTransaction& payload = pool.take();
+    payload.opcode = HostOpcode::trim;
+    payload.queue = 0;
+    payload.set_ranges(std::span(ranges).first(count));
+    rig.driver.device_isock->transport_dbg(payload);
+    const HostStatus status = payload.status;
+    payload.release();
+    return status;
+  };
+  CHECK(status_of_trim(256) == HostStatus::success);
+  CHECK(status_of_trim(257) == HostStatus::invalid_field);
+}
+
+TEST_CASE("debug transport returns how many bytes it has moved") {
+  Rig rig(small_log());
+  PayloadPool<HostExtension, HostTransaction> pool;
+  std::vector<Stamp> data(8);
+  const auto moved = [&](HostOpcode opcode, std::uint64_t lba) {
+    HostTransaction& payload = pool.take();
+    payload.fill(tlm::TLM_IGNORE_COMMAND, lba * 512, data.data(), sizeof(Stamp) * data.size());
+    payload.opcode = opcode;
+    payload.lba = lba;
+    payload.blocks = opcode == HostOpcode::flush ? 0 : 8;
+    payload.queue = 0;
+    payload.set_data(data);
+    const unsigned bytes = rig.driver.device_isock->transport_dbg(payload);
+    payload.release();
+    return bytes;
+  };
+  CHECK(moved(HostOpcode::write, 0) == 8 * sizeof(Stamp));
+  CHECK(moved(HostOpcode::read, 0) == 8 * sizeof(Stamp));
+  CHECK(moved(HostOpcode::read, rig.log_structured.blocks()) == 0);
+  CHECK(moved(HostOpcode::flush, 0) == 0);
 }
 
 TEST_CASE("sizes that do not fit the drive are refused with the nearest valid ones") {

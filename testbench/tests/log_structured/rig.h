@@ -94,6 +94,9 @@ class Rig {
     MemoryDrive::Options drive = options.drive;
     drive.segment_blocks = options.log_structured.segment / options.lba_bytes;
     drive.blocks = options.segments * drive.segment_blocks;
+    drive.lba_bytes = options.lba_bytes;
+    drive.most_blocks = options.max_transfer / options.lba_bytes;
+    drive.queue_depth = options.queue_depth;
     return drive;
   }
 };

@@ -1,12 +1,15 @@
 // A drive that is nothing but a memory, for tests of what stands between a host and its drive.
 //
 // It takes a random time for each command and looks at what it is asked: no command may overlap one
-// under way if one of them writes, and, with segments, these may only be written from their start
-// to their end and nothing may be trimmed. It can hold END_REQ back, lose data and refuse writes.
+// under way if one of them writes, none may move more than the drive takes or have another address
+// than its payload, no queue may hold more than it has entries, and, with segments, these may only
+// be written from their start to their end and nothing may be trimmed. It can hold END_REQ back,
+// lose data and refuse writes.
 #pragma once
 
 #include <systemc>
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <set>
@@ -26,7 +29,10 @@ class MemoryDrive : public sc_core::sc_module {
  public:
   struct Options {
     std::uint64_t blocks = 0;
+    std::uint32_t lba_bytes = 0;       ///< 0: a payload may have any address
     std::uint64_t segment_blocks = 0;  ///< 0: there are no segments
+    std::uint64_t most_blocks = 0;     ///< that one command may move; 0: any number
+    std::size_t queue_depth = 0;       ///< commands that one queue may hold; 0: any number
     Picoseconds least = 1_us;          ///< time of a command
     Picoseconds most = 200_us;
     bool stalls = false;  ///< now and then END_REQ is late
@@ -46,7 +52,7 @@ class MemoryDrive : public sc_core::sc_module {
 
   std::vector<Stamp> content;
   std::uint64_t free_for_all = 0;  ///< below this block commands may overlap, as a host's own do
-  /// Writes from number `n` on are refused; none: never.
+  /// Writes from number `n` on are refused, and whatever else changes data; none: never.
   std::uint64_t writes_allowed = ~std::uint64_t{0};
   std::set<std::uint64_t> unreadable;  ///< logical blocks
   std::map<HostOpcode, std::uint64_t> seen;
@@ -60,7 +66,7 @@ class MemoryDrive : public sc_core::sc_module {
     const Picoseconds when = arrival(event_queue_, delay);
     if (phase != tlm::BEGIN_REQ) throw std::logic_error("memory drive: unexpected phase");
     HostCommand& command = *payload.get_extension<HostExtension>();
-    look_at(command);
+    look_at(payload, command);
     payload.acquire();
     auto* const entry = new Entry{this, &payload, &command};
     under_way_.insert(entry);
@@ -83,7 +89,7 @@ class MemoryDrive : public sc_core::sc_module {
   }
   unsigned debug(unsigned, tlm::tlm_generic_payload& payload) {
     HostCommand& command = *payload.get_extension<HostExtension>();
-    look_at(command);
+    look_at(payload, command);
     carry_out(command);
     return payload.get_data_length();
   }
@@ -99,9 +105,12 @@ class MemoryDrive : public sc_core::sc_module {
     return command.opcode == HostOpcode::trim ? command.ranges().front()
                                               : LbaRange{command.lba, command.blocks};
   }
-  void look_at(const HostCommand& command) {
+  void look_at(const tlm::tlm_generic_payload& payload, const HostCommand& command) {
     ++seen[command.opcode];
+    if (options_.lba_bytes > 0 && payload.get_address() != command.lba * options_.lba_bytes)
+      throw std::logic_error("memory drive: a payload's address is not its command's");
     if (keep_order) order.push_back(command.opcode);
+    look_at_queue(command);
     if (command.opcode == HostOpcode::flush) return;
     const bool trims = command.opcode == HostOpcode::trim;
     if ((trims || command.opcode == HostOpcode::write_zeroes) && options_.segment_blocks > 0)
@@ -110,6 +119,8 @@ class MemoryDrive : public sc_core::sc_module {
     const std::uint64_t end = range.lba + range.blocks;
     if (range.blocks == 0 || end > content.size())
       throw std::logic_error("memory drive: address beyond the end");
+    if (options_.most_blocks > 0 && command.data().size() > options_.most_blocks)
+      throw std::logic_error("memory drive: a command moves more than the drive takes");
     const bool writes = command.opcode != HostOpcode::read;
     for (const Entry* other : under_way_) {
       const HostCommand& o = *other->command;
@@ -119,6 +130,13 @@ class MemoryDrive : public sc_core::sc_module {
         throw std::logic_error("memory drive: a command overlaps one under way");
     }
     if (writes && options_.segment_blocks > 0) look_at_segment(command, end);
+  }
+  void look_at_queue(const HostCommand& command) const {
+    const auto held = std::count_if(under_way_.begin(), under_way_.end(), [&](const Entry* other) {
+      return other->command->queue == command.queue;
+    });
+    if (options_.queue_depth > 0 && static_cast<std::size_t>(held) >= options_.queue_depth)
+      throw std::logic_error("memory drive: a queue holds more than it has entries");
   }
   void look_at_segment(const HostCommand& command, std::uint64_t end) {
     const std::uint64_t segment = command.lba / options_.segment_blocks;
@@ -148,6 +166,10 @@ class MemoryDrive : public sc_core::sc_module {
         unreadable.erase(command.lba + i);
       }
     } else if (command.opcode == HostOpcode::trim || command.opcode == HostOpcode::write_zeroes) {
+      if (writes_ >= writes_allowed) {
+        command.status = HostStatus::write_protected;
+        return;
+      }
       const LbaRange range = range_of(command);
       for (std::uint64_t i = 0; i < range.blocks; ++i) content[range.lba + i] = k_zeros;
     } else if (command.opcode == HostOpcode::read) {
