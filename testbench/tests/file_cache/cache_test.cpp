@@ -4,7 +4,9 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include "models/base/memory_archive.h"
 #include "testbench/tests/file_cache/rig.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd::filecache_tests {
 namespace {
@@ -20,7 +22,34 @@ std::uint64_t place_of(const Rig& rig, FileNumber file) {
   return slot ? rig.cache.blocks() + *slot * 16ULL : rig.drive.content.size();
 }
 
+/// What the drive holds of the file.
+std::vector<Stamp> copy_of(const Rig& rig, FileNumber file) {
+  const auto begin = rig.drive.content.begin() + static_cast<std::ptrdiff_t>(place_of(rig, file));
+  return {begin, begin + 16};
+}
+
 }  // namespace
+
+TEST_CASE("a cache lies behind whole units of its drive") {
+  FileCacheConfig config;
+  config.files = 1000;
+  config.file_size = 4_KiB;
+  config.space = 0.25;
+  // A quarter of 2001 blocks of 512 B: 500 whole ones, of which 62 files of 8 blocks are made. Of
+  // the 1501 before them, loads see what is whole units of 8.
+  const FileCacheShape shape = file_cache_shape(config, {2001, 512, 32_KiB, 1, 8, 4096});
+  CHECK(shape.slots == 62);
+  CHECK(shape.file_blocks == 8);
+  CHECK(shape.drive_blocks == 1496);
+}
+
+TEST_CASE("the slot that was freed longest ago is taken next") {
+  FileStore store(4, 3);
+  for (FileStore::Slot slot = 0; slot < 3; ++slot) CHECK(store.take_free() == slot);
+  CHECK_FALSE(store.take_free());
+  for (const FileStore::Slot slot : {1U, 2U, 0U}) store.freed(slot);
+  for (const FileStore::Slot slot : {1U, 2U, 0U}) CHECK(store.take_free() == slot);
+}
 
 TEST_CASE("the file used longest ago makes room") {
   for (const bool timed : {false, true}) {
@@ -46,17 +75,26 @@ TEST_CASE("what is trimmed and written where") {
   rig.run(rig.reads({0, 1}));
   const std::uint64_t place = place_of(rig, 0);
   REQUIRE(place < 2048);
-  const std::vector<Stamp> before(rig.drive.content.begin() + place, rig.drive.content.begin() + place + 16);
+  const std::vector<Stamp> before = copy_of(rig, 0);
   rig.run(rig.reads({2}));
   CHECK(place_of(rig, 2) == place);  // the slot of the file that went
   CHECK(place_of(rig, 0) == 2048);
-  const std::vector<Stamp> after(rig.drive.content.begin() + place, rig.drive.content.begin() + place + 16);
+  const std::vector<Stamp> after = copy_of(rig, 2);
   for (std::size_t i = 0; i < 16; ++i) {
     CHECK(before[i] != k_zeros);
     CHECK(after[i] != k_zeros);
     CHECK(after[i] != before[i]);
   }
   CHECK(rig.violations().empty());
+}
+
+TEST_CASE("a file that comes again has other data") {
+  Rig rig(small_cache("all", 4, 1));
+  rig.run(rig.reads({0}));
+  const std::vector<Stamp> before = copy_of(rig, 0);
+  rig.run(rig.reads({1, 0}));
+  const std::vector<Stamp> after = copy_of(rig, 0);
+  for (std::size_t i = 0; i < 16; ++i) CHECK(after[i] != before[i]);
 }
 
 TEST_CASE("a miss takes wait, latency and size by bandwidth") {
@@ -74,6 +112,14 @@ TEST_CASE("a miss takes wait, latency and size by bandwidth") {
   CHECK(rig.cache.statistics().network == 3 * 1_ms + 6 * k_file_time);
 }
 
+TEST_CASE("what comes over the network untimed does not hold up what comes in time") {
+  Rig rig(small_cache("none", 10, 2));
+  rig.run_untimed(rig.reads({0, 1, 2, 3}));
+  rig.run(rig.reads({4}));
+  REQUIRE(rig.seen.size() == 1);
+  CHECK(rig.seen[0].latency == 7_us + 1_ms + k_file_time);
+}
+
 TEST_CASE("accesses to a file on its way wait for their part of it") {
   Rig rig(small_cache("all", 10, 2));
   const std::vector<Step> steps = {
@@ -86,6 +132,7 @@ TEST_CASE("accesses to a file on its way wait for their part of it") {
   CHECK(rig.cache.statistics().misses == 1);
   CHECK(rig.cache.statistics().joined == 2);
   CHECK(rig.cache.statistics().written == 1);
+  CHECK(rig.cache.statistics().bytes_fetched == 64_KiB);  // the whole file, once
 }
 
 TEST_CASE("a hit takes the slowest of its commands to the drive") {
@@ -126,6 +173,22 @@ TEST_CASE("a file held in the host's memory costs neither drive nor network") {
   CHECK(s.rejected == 1);
   CHECK(place_of(rig, 0) < 2048);
   CHECK(place_of(rig, 1) == 2048);
+}
+
+TEST_CASE("the report counts hits of memory, waits and room") {
+  RigOptions options = small_cache("cachesifter", 10, 2);
+  options.policy = {{"memory", whole(128_KiB)}};
+  Rig rig(options);
+  rig.run(rig.reads({0, 0, 1, 2, 3, 3, 0}));  // as before, and 0 from the drive
+  const auto reported = test::statistics_of(rig.cache);
+  CHECK(reported.at("file_cache/hits") == 1);
+  CHECK(reported.at("file_cache/memory hits") == 2);
+  CHECK(reported.at("file_cache/hit ratio") == Approx(3. / 7));
+  CHECK(reported.at("file_cache/network wait") == Approx(4 * (1e-3 + 655.36e-6)));
+  CHECK(reported.at("file_cache/network bytes") == 4 * 65536);
+  CHECK(reported.at("file_cache/space used") == 65536);
+  CHECK(reported.at("file_cache/space limit") == 2 * 65536);
+  CHECK(reported.at("file_cache/files in memory") == 2);
 }
 
 TEST_CASE("a limit that falls empties the cache, one that rises fills it again") {
@@ -200,6 +263,76 @@ TEST_CASE("a drive that takes no writes is no cache") {
   CHECK(s.without_room == 2);
   CHECK(s.hits == 1);
   CHECK(rig.cache.store().used() == 1);
+}
+
+TEST_CASE("a drive that takes no trims is no cache") {
+  Bytes free = 10 * 64_KiB;
+  RigOptions options = small_cache("dfcache", 10, 4);
+  options.policy = {{"accesses", whole(1)}};
+  options.free_pslc = [&free] { return std::optional<Bytes>(free); };
+  Rig rig(options);
+  rig.run(rig.reads({0, 1}));
+  rig.drive.writes_allowed = 0;
+  free = 0;
+  rig.run(rig.reads({2}));  // both copies go, which the drive refuses
+  free = 10 * 64_KiB;
+  rig.run(rig.reads({3}));
+  CHECK(rig.cache.statistics().evicted == 2);
+  CHECK(rig.cache.statistics().without_room == 2);
+  CHECK(rig.cache.statistics().failed_writes == 0);
+}
+
+TEST_CASE("a file cache restored knows whether its drive takes writes, and the number of the next fetch") {
+  Rig rig(small_cache("all", 10, 3));
+  rig.run(rig.reads({0}));
+  MemoryArchive saved;
+  rig.cache.archive(saved);
+  rig.run(rig.reads({1}));
+  const std::vector<Stamp> first = copy_of(rig, 1);
+  rig.drive.writes_allowed = 0;
+  rig.run(rig.reads({2}));
+  REQUIRE(rig.cache.statistics().failed_writes == 1);
+  rig.drive.writes_allowed = ~std::uint64_t{0};
+  saved.rewind();
+  rig.cache.archive(saved);
+  rig.run(rig.reads({1}));
+  CHECK(rig.cache.statistics().written == 3);
+  CHECK(rig.cache.statistics().without_room == 0);
+  CHECK(copy_of(rig, 1) == first);
+}
+
+TEST_CASE("commands for the drive keep their placement handles") {
+  Rig rig(small_cache("all", 10, 3));
+  std::vector<std::uint16_t> handles;
+  rig.drive.time = [&](const HostCommand& command) {
+    handles.push_back(command.placement_handle);
+    return 1_us;
+  };
+  LoadConfig config;
+  config.kind.stream = "3";
+  config.generator.rw = "write";
+  config.generator.number_ios = 2;
+  DriveSize drive = rig.size();
+  drive.handles = 4;
+  rig.run(std::move(make_loads(config, drive, 1).front()));
+  CHECK(handles == std::vector<std::uint16_t>{3, 3});
+}
+
+TEST_CASE("a queue that the drive does not have is refused") {
+  Rig rig(small_cache("all", 10, 3));
+  for (const std::uint64_t lba : {std::uint64_t{0}, rig.cache.blocks()}) {
+    PayloadPool<HostExtension, HostTransaction> pool;
+    HostTransaction& command = pool.take();
+    std::vector<Stamp> data(1);
+    command.opcode = HostOpcode::read;
+    command.queue = 3;
+    command.lba = lba;
+    command.blocks = 1;
+    command.set_data(data);
+    rig.driver.device_isock->transport_dbg(command);
+    CHECK(command.status == HostStatus::invalid_field);
+    command.release();
+  }
 }
 
 TEST_CASE("files can only be read, each on its own") {
@@ -311,6 +444,19 @@ TEST_CASE("a stalled run says what accesses wait for") {
   CHECK(text.find("file cache: 2 commands under way, 0 fetches") == 0);
   CHECK(text.find("read of LBA 1") != std::string::npos);
   CHECK(text.find("waits for reads of the drive") != std::string::npos);
+}
+
+TEST_CASE("a stalled run tells fetches from all that goes on beside commands") {
+  Rig rig(small_cache("all", 10, 3));
+  rig.drive.time = [](const HostCommand&) { return 100_ms; };
+  std::string text;
+  rig.driver.set_completion_hook([&](const Completed&) {
+    text.clear();
+    rig.cache.describe_stall(text);
+  });
+  rig.run(rig.reads({0, 0}));  // the second finds the file being written
+  CHECK(text ==
+        "file cache: 0 commands under way, 0 fetches, 1 fetches, writes and trims in all, 1 of 3 slots used");
 }
 
 }  // namespace tlmssd::filecache_tests

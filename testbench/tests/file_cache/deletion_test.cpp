@@ -1,10 +1,12 @@
 // Files of apps in the cache: sizes of their own, and what deletions do to copies, reads, writes
 // and fetches, whatever is under way.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
 #include "models/base/memory_archive.h"
 #include "testbench/tests/file_cache/rig.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd::filecache_tests {
 namespace {
@@ -65,6 +67,42 @@ TEST_CASE("a file that is deleted while it is being written goes when it has bee
   CHECK(rig.cache.statistics().written == 1);  // it was on its way already
   CHECK(rig.drive.seen[HostOpcode::trim] == 1);
   CHECK(rig.cache.store().used() == 0);
+}
+
+TEST_CASE("of a copy that goes nothing stays on the drive") {
+  Rig rig(apps_cache("all", 6, 3));
+  for (FileNumber file = 0; file < 6; ++file)
+    rig.run(drive_tests::script({read(rig, file), remove(rig, file)}, rig.files()));
+  CHECK(rig.cache.statistics().bytes_written > 6 * 4096);  // they are of several blocks
+  CHECK(std::count(rig.drive.content.begin(), rig.drive.content.end(), k_zeros) == 2048);
+}
+
+TEST_CASE("a file that is deleted while it comes is not written, unless it is read again") {
+  for (const bool again : {false, true}) {
+    INFO((again ? "read again" : "not read again"));
+    const auto counts = drive_tests::in_child<std::array<std::uint64_t, 3>>([&] {
+      RigOptions options = apps_cache("all", 6, 3);
+      options.cache.cost = 0;  // so that fetches begin in the order of the commands
+      Rig rig(options);
+      std::vector<Step> steps = {read(rig, 0), remove(rig, 0)};
+      if (again) steps.push_back(read(rig, 0));
+      rig.run(drive_tests::script(steps, rig.files(), 3));
+      const FileCache::Statistics& s = rig.cache.statistics();
+      return std::array<std::uint64_t, 3>{s.misses, s.written, s.rejected};
+    });
+    CHECK(counts == (again ? std::array<std::uint64_t, 3>{1, 1, 0} : std::array<std::uint64_t, 3>{1, 0, 1}));
+  }
+}
+
+TEST_CASE("statistics reset are those of the policy, too") {
+  RigOptions options = apps_cache("file-classes", 6, 3);
+  options.policy = {{"memory", whole(128_KiB)}};
+  Rig rig(options);
+  rig.run(drive_tests::script({read(rig, 0)}, rig.files()));
+  const auto came = [&] { return test::statistics_of(rig.cache).at("file_cache/guessed long living/came"); };
+  CHECK(came() == 1);
+  rig.cache.reset_statistics();
+  CHECK(came() == 0);
 }
 
 TEST_CASE("a fetch takes as long as its file's own size, and that is written") {
