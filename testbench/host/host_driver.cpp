@@ -10,6 +10,21 @@
 
 namespace tlmssd {
 
+namespace {
+
+/// Whether a load has written something since its last flush, after a request and what was before.
+bool unflushed_after(HostOpcode opcode, bool before) {
+  return opcode == HostOpcode::write || (before && opcode != HostOpcode::flush);
+}
+
+/// A load while it is carried out untimed.
+struct Untimed {
+  LookAhead requests;
+  bool unflushed = false;  ///< it has written since its last flush
+};
+
+}  // namespace
+
 HostDriver::HostDriver(const sc_core::sc_module_name& name, EventQueue& event_queue,
                        EventQueueProcess& process, const HostDriverConfig& config, Scoreboard& scoreboard)
     : sc_core::sc_module(name),
@@ -174,8 +189,7 @@ void HostDriver::begin(Slot& slot) {
 void HostDriver::begin_request(Stream& stream, bool split) {
   ++stream.issued;
   ++stream.outstanding;
-  stream.unflushed = stream.head.opcode == HostOpcode::write ||
-                     (stream.unflushed && stream.head.opcode != HostOpcode::flush);
+  stream.unflushed = unflushed_after(stream.head.opcode, stream.unflushed);
   if (stream.head.opcode == HostOpcode::flush) ++stream.flushes;
   const Load& load = *stream.load;
   stream.last_issue = event_queue_.now();
@@ -386,18 +400,18 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
       throw InputError("time_based: no time passes in an untimed run, which would never end");
   }
   measurement_ = nullptr;
-  std::vector<LookAhead> live;
+  std::vector<Untimed> live;
   ramping_ = 0;
   for (const Load& load : loads) {
-    live.emplace_back(load, scoreboard_);
+    live.push_back({LookAhead(load, scoreboard_)});
     if (load.ramp_requests > 0) ++ramping_;
   }
   PlacedRequest request;
   while (!live.empty()) {
     for (auto load = live.begin(); load != live.end();) {
-      if (!load->next(request)) {
-        if (load->given() < load->load().ramp_requests) end_ramp();
-        if (load->load().end_fsync && load->given() > 0) {
+      if (!load->requests.next(request)) {
+        if (load->requests.given() < load->requests.load().ramp_requests) end_ramp();
+        if (load->requests.load().end_fsync && load->unflushed) {
           request = PlacedRequest{};
           request.opcode = HostOpcode::flush;
           if (carry_out_untimed(request) != HostStatus::success) ++failed_;
@@ -405,6 +419,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
         load = live.erase(load);
         continue;
       }
+      load->unflushed = unflushed_after(request.opcode, load->unflushed);
       PlacedRequest piece = request;
       bool failed = false;
       do {
@@ -414,7 +429,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
         request.blocks -= piece.blocks;
       } while (request.blocks > 0);
       if (failed) ++failed_;
-      if (load->given() == load->load().ramp_requests) end_ramp();
+      if (load->requests.given() == load->requests.load().ramp_requests) end_ramp();
       ++load;
     }
   }
