@@ -41,6 +41,34 @@ TEST_CASE("a cache lies behind whole units of its drive") {
   CHECK(shape.slots == 62);
   CHECK(shape.file_blocks == 8);
   CHECK(shape.drive_blocks == 1496);
+  config.files = 10;  // more slots are of no use
+  CHECK(file_cache_shape(config, {2001, 512, 32_KiB, 1, 8, 4096}).slots == 10);
+}
+
+TEST_CASE("sizes of files that do not fit are refused with the nearest valid ones") {
+  const auto complaint = [](const FileCacheConfig& config, std::uint64_t blocks) -> std::string {
+    try {
+      file_cache_shape(config, {blocks, 4096, 32_KiB, 1, 8, 4096});
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  FileCacheConfig config;
+  config.file_size = 16 * 4096 + 3000;
+  CHECK(complaint(config, 2048) ==
+        "file_cache.file_size: 68536 B are no whole logical blocks of 4096 B; nearest valid: 69632 B");
+  // A slot of 1 GiB behind the drive's blocks, and 2^32 - 2 blocks in all: 16000 files beside
+  // 100663294 blocks, but not beside one more.
+  constexpr std::uint64_t k_file_blocks = 262'144;
+  constexpr std::uint64_t k_drive_blocks = (std::uint64_t{1} << 32U) - 2 - 16'000 * k_file_blocks;
+  config.file_size = 1_GiB;
+  config.files = 16'000;
+  config.space = (k_file_blocks + 0.5) / (k_drive_blocks + k_file_blocks);
+  CHECK(complaint(config, k_drive_blocks + k_file_blocks).empty());
+  CHECK(complaint(config, k_drive_blocks + 1 + k_file_blocks) ==
+        "file_cache.files: 16000 files of 1073741824 B are more than can be told apart, 4294967294 units of "
+        "4096 B together with the drive; nearest valid: 15999");
 }
 
 TEST_CASE("the slot that was freed longest ago is taken next") {
@@ -263,6 +291,10 @@ TEST_CASE("a drive that takes no writes is no cache") {
   CHECK(s.without_room == 2);
   CHECK(s.hits == 1);
   CHECK(rig.cache.store().used() == 1);
+  MemoryArchive saved;  // which is read back only when no slot is missing
+  rig.cache.archive(saved);
+  saved.rewind();
+  CHECK_NOTHROW(rig.cache.archive(saved));
 }
 
 TEST_CASE("a drive that takes no trims is no cache") {

@@ -216,6 +216,9 @@ TEST_CASE("writes that wait for a segment go on in the order in which they came"
   rig.run(script({write(0), write(4, 2), write(6)}, rig.size(), 3));
   CHECK(order == std::vector<std::uint64_t>{0, 4, 6});
   CHECK(rig.log_structured.statistics().waits_for_segment == 2);
+  // One until segment 0 has been read and its grain moved, the other until the first has completed,
+  // which leaves nothing in segments 2 and 4.
+  CHECK(rig.log_structured.statistics().segment_wait == 1001_us + 1002_us);
 }
 
 TEST_CASE("a trim that frees a segment lets a write that waits go on at once") {
@@ -365,6 +368,7 @@ TEST_CASE("the report tells pieces of reads and waits for earlier commands") {
   CHECK(reported.at("log_structured/LBA hazard wait") == Approx(200e-6));
   CHECK(reported.at("log_structured/segment wait") == 0);
   CHECK(reported.at("log_structured/edges read") == 1);
+  CHECK(reported.at("log_structured/free segments") == 15);
 }
 
 TEST_CASE("a stalled run says what the oldest commands wait for behind the log") {
@@ -608,6 +612,9 @@ TEST_CASE("sizes that do not fit the drive are refused with the nearest valid on
   config.grain = 4096;
   CHECK(complaint(config, 2048, 2048) ==
         "log_structured.grain: 4096 B exceed the 2048 B of ssd.host.max_transfer; nearest valid: 2048 B");
+  // Of what 3 KiB carry, the most that makes segments of 64 KiB.
+  CHECK(complaint(config, 2048, 3072) ==
+        "log_structured.grain: 4096 B exceed the 3072 B of ssd.host.max_transfer; nearest valid: 2048 B");
   config.segment = 66'000;
   CHECK(complaint(config) ==
         "log_structured.segment: 66000 B are no whole grains of 4096 B; nearest valid: 65536 B");
