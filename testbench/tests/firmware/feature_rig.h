@@ -3,6 +3,7 @@
 
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd::firmware::testing {
 
@@ -81,6 +82,10 @@ struct FeatureRig : FeatureSetup, ModelRig {
   [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
   [[nodiscard]] const typename F::Counters& counters() const {
     return dynamic_cast<const F&>(*ftl.feature(F::k_path)).counters();
+  }
+  /// What the feature reports, by its group's name and the value's.
+  [[nodiscard]] std::map<std::string, double> reported() const {
+    return test::statistics_of(*ftl.feature(F::k_path));
   }
 };
 

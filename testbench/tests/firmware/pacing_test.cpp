@@ -2,6 +2,9 @@
 // cannot do is refused. What it is for is tested on a whole drive (drive/pacing_test.cpp).
 #include "firmware/features/pacing/pacing.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "models/base/input_error.h"
 #include "testbench/tests/firmware/model_case.h"
 #include "testbench/tests/support/statistics_of.h"
@@ -76,6 +79,52 @@ TEST_CASE("what is moved out of blocks that failed is no free space for pacing")
   // Beside these there is one victim, moved in part, and a program since it was looked at last.
   CHECK(numbers.at("pacing/free space") >= blocks - 0.5);
   CHECK(numbers.at("pacing/free space") <= blocks + 1.5);
+}
+
+TEST_CASE("all programs of the write buffer are paced once free space is low, and none before") {
+  CaseRig rig(roomy("credit"), true, 1);
+  const auto write = [&] {
+    rig.host.write(rig.host.random.below(rig.shape.logical_blocks / k_unit) * k_unit, k_unit);
+    rig.host.wait_below(8);
+  };
+  const FtlStatistics& stats = rig.ftl.statistics();
+  const std::uint64_t& programs = stats.programs[static_cast<std::size_t>(Purpose::host)];
+  while (stats.gc_victims == 0) write();
+  CHECK(pacing_counters(rig).paced <= 1);  // the one that collection began with
+  for (int n = 0; n < 4000; ++n) write();
+  rig.ftl.reset_statistics();
+  for (int n = 0; n < 2000; ++n) write();
+  CHECK(programs > 900);
+  CHECK(pacing_counters(rig).paced == programs);
+}
+
+TEST_CASE("waits for collection are those from when a program is held until it goes out") {
+  CaseRig rig(roomy("credit"), true, 1);
+  std::vector<Picoseconds> waits;
+  Pacing::Counters before;
+  Picoseconds since = 0;
+  const auto look = [&] {
+    const Pacing::Counters now = pacing_counters(rig);
+    if (now.waited > before.waited) waits.push_back(rig.hw.event_queue.now() - since);
+    if (now.held > before.held) since = rig.hw.event_queue.now();
+    before = now;
+  };
+  for (int n = 0; n < 4000; ++n) {
+    rig.host.write(rig.host.random.below(rig.shape.logical_blocks / k_unit) * k_unit, k_unit);
+    look();
+    while (rig.host.outstanding >= 8) {
+      rig.hw.event_queue.run_until(rig.hw.event_queue.next());
+      look();
+    }
+  }
+  REQUIRE(waits.size() > 10);
+  const auto reported = test::statistics_of(*rig.ftl.feature("firmware.pacing"));
+  CHECK(before.held - waits.size() <= 1);  // one may still be held
+  CHECK(reported.at("pacing/holds") == static_cast<double>(before.held));
+  CHECK(reported.at("pacing/held for") ==
+        Approx(1e-6 * static_cast<double>(std::accumulate(waits.begin(), waits.end(), Picoseconds{0}))));
+  CHECK(reported.at("pacing/longest hold") ==
+        Approx(1e-6 * static_cast<double>(*std::max_element(waits.begin(), waits.end()))));
 }
 
 TEST_CASE("pacing is refused where collection does not work ahead of the host") {

@@ -25,6 +25,8 @@ struct ParityOptions {
   std::uint32_t channels = 4;
   std::uint32_t blocks = 16;
   bool rotate = false;
+  std::int64_t forming = 64;
+  std::int64_t handles = 0;  ///< of placement, whose data are kept apart; 0: there are none
 };
 
 struct ParityRig : FeatureRig<Parity> {
@@ -36,7 +38,11 @@ struct ParityRig : FeatureRig<Parity> {
           choose(setup.config, "firmware.parity", how.policy,
                  {{"stripe", whole(how.stripe)},
                   {"xor_rate", whole(k_xor_rate)},
+                  {"forming", whole(how.forming)},
                   {"rotate", Value(how.rotate)}});
+          if (how.handles > 0)
+            choose(setup.config, "firmware.streams", "persistently-isolated",
+                   {{"handles", whole(how.handles)}});
         }) {}
   void fill() { write_units(0, k_units); }
   /// Writes and reads at random: collection goes on, and reads meet it.
@@ -128,6 +134,70 @@ TEST_CASE("a read by parity that cannot be decoded is no loss: the original is r
   CHECK(rig.counters().served == 0);
   CHECK(rig.host.media_errors == 0);
   rig.host.verify_all();
+}
+
+TEST_CASE("parity tells which reads of busy dies it served, and why not the others") {
+  ParityRig rig({.policy = "behind-writes"});
+  rig.fill();
+  rig.host.let_end();
+  const auto read_from = [&](std::uint32_t die, std::uint32_t units) {
+    std::uint64_t unit = 0;
+    while (rig.die_of(unit) != die) ++unit;  // the first of a page
+    rig.read(unit, units);
+  };
+  read_from(rig.program_one(), 4);  // the three other dies have nothing to do
+  rig.host.let_end();
+  read_from(rig.program_units(300, 16), 3);  // one of them programs, too
+  rig.host.drain();
+  rig.ftl.power_cycle();  // which forgets all stripes
+  read_from(rig.program_one(), 2);
+  const auto reported = rig.reported();
+  CHECK(reported.at("parity/busy") == 4 + 3 + 2);
+  CHECK(reported.at("parity/served") == 4);
+  CHECK(reported.at("parity/others busy") == 3);
+  CHECK(reported.at("parity/without stripe") == 2);
+  CHECK(reported.at("parity/lost") == 0);
+}
+
+TEST_CASE("a read by parity that is lost is counted once, whatever it brings") {
+  ParityRig rig({.policy = "behind-writes", .ecc = "fixed"});
+  rig.fill();
+  rig.host.let_end();
+  const std::uint32_t busy = rig.program_one();
+  rig.hw.flash.fails = [busy](const FlashOp& op) { return index(op.die) != busy; };
+  std::uint64_t unit = 0;
+  while (rig.die_of(unit) != busy) ++unit;
+  rig.read(unit, 3);
+  const auto reported = rig.reported();
+  CHECK(reported.at("parity/busy") == 3);
+  CHECK(reported.at("parity/lost") == 1);
+  CHECK(reported.at("parity/served") == 0);
+}
+
+TEST_CASE("every parity that was programmed is of a stripe, until a block of it is erased") {
+  ParityRig rig;
+  for (int n = 0; n < 20; ++n) rig.fill();  // in order, so that nothing has to be moved
+  REQUIRE(rig.stats().gc_victims > 20);
+  const auto reported = rig.reported();
+  const FakeFlash::Work& work = rig.hw.flash.work[static_cast<std::size_t>(Purpose::migration)];
+  CHECK(reported.at("parity/programs") == static_cast<double>(work.programs));
+  CHECK(reported.at("parity/programs") == reported.at("parity/stripes") + reported.at("parity/erased"));
+  CHECK(reported.at("parity/displaced") == 0);
+  CHECK(reported.at("parity/refused") == 0);
+}
+
+TEST_CASE("of more stripes than can be formed at a time the oldest is given up, and counted") {
+  if (!has_feature("firmware.streams")) return;
+  ParityRig rig({.blocks = 32, .forming = 2, .handles = 3});
+  for (const std::uint16_t handle : {0, 1, 2, 0}) {  // a member each; the last two make room for themselves
+    rig.host.write_by(handle, 0, 8 * k_unit);
+    rig.host.flush();
+    rig.host.wait_below(1);
+  }
+  const auto reported = rig.reported();
+  CHECK(reported.at("parity/displaced") == 2);
+  CHECK(reported.at("parity/programs") == 0);
+  CHECK(reported.at("parity/erased") == 0);
 }
 
 TEST_CASE("stripes are forgotten when power fails") {

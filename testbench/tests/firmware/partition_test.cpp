@@ -2,6 +2,7 @@
 // all of the capacity can be used.
 #include "firmware/features/partition/partition.h"
 
+#include <cmath>
 #include <map>
 
 #include "models/base/input_error.h"
@@ -107,6 +108,33 @@ TEST_CASE("writes keep away from the read dies while there are reads") {
   rig.write_units(100, 100);
   CHECK(rig.programs.size() == 4);
   rig.host.verify_all();
+}
+
+TEST_CASE("the partition tells where units were read, what moved and where programs went") {
+  PartitionRig rig({.placement_from = 0.015});
+  rig.write_units(0, 200);  // a program unit of 8 on each die in turn, the first two of which are read dies
+  // Twice each, so that they are to move. Two program units are gathered at a time, a third is not.
+  for (int n = 0; n < 2; ++n) {
+    rig.read(16, 8);
+    rig.read(24, 8);
+    rig.read(48, 8);
+  }
+  rig.host.let_end();
+  rig.read(0, 8);
+  rig.read(16, 16);  // which lie there now
+  rig.host.let_end();
+  rig.write_units(104, 24);
+  const auto reported = rig.reported();
+  CHECK(reported.at("partition/reading parallel units") == 2);
+  CHECK(reported.at("partition/units moved") == 16);
+  CHECK(reported.at("partition/refused") == 8);
+  CHECK(reported.at("partition/units read there") == 8 + 16);
+  CHECK(reported.at("partition/units read elsewhere") == 2 * 24);
+  CHECK(reported.at("partition/programs kept away") == 3);
+  CHECK(reported.at("partition/programs let in") == 25);
+  // Of the last 4096, exponentially weighted: 72 units were read, and 24 written after them.
+  CHECK(reported.at("partition/share of reads") ==
+        Approx((1 - std::pow(4095.0 / 4096, 72)) * std::pow(4095.0 / 4096, 24)));
 }
 
 TEST_CASE("all of the capacity can be written beside reads") {

@@ -116,6 +116,38 @@ TEST_CASE("promotion leaves the share of the pSLC free that it must, and starts 
   rig.host.verify_all();
 }
 
+TEST_CASE("hot data that find too little of the pSLC free are counted, and left where they are") {
+  PromotionRig rig({.keep_free = 1});
+  rig.write_units(0, 96);  // whole blocks, which are folded
+  rig.settle();
+  rig.read_each(16, 2);  // four are a multi-plane page: a block is open from then on
+  rig.host.flush();
+  rig.host.wait_below(1);
+  const auto reported = rig.reported();
+  CHECK(reported.at("promotion/units due") == 16);
+  CHECK(reported.at("promotion/units promoted") == 4);
+  CHECK(reported.at("promotion/refused for slc") == 12);
+  CHECK(reported.at("promotion/refused for buffer") == 0);
+}
+
+TEST_CASE("hot data that find half of the write buffer full are counted, and left where they are") {
+  PromotionRig rig({.keep_free = 0.2});
+  rig.write_and_fold();
+  rig.read_each(8, 1);
+  for (std::uint64_t unit = 50; unit < 90; ++unit) rig.host.write(unit * k_unit, k_unit);  // of 64
+  rig.host.read(0, 8 * k_unit);  // comes back before the first program has ended
+  rig.host.drain();
+  rig.read(20, 4);
+  rig.read(20, 4);
+  rig.host.flush();
+  rig.host.wait_below(1);
+  const auto reported = rig.reported();
+  CHECK(reported.at("promotion/units due") == 12);
+  CHECK(reported.at("promotion/units promoted") == 4);
+  CHECK(reported.at("promotion/refused for slc") == 0);
+  CHECK(reported.at("promotion/refused for buffer") == 8);
+}
+
 TEST_CASE("a write, a trim or a power failure while data wait to be promoted ends as without promotion") {
   for (const int what : {0, 1, 2, 3}) {
     PromotionRig rig;
