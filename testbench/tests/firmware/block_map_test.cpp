@@ -41,6 +41,25 @@ TEST_CASE("a unit written into a block-mapped region of U rewrites the other U -
   }
 }
 
+TEST_CASE("reading the rest of a block-mapped region is charged to the write that it is read for") {
+  LogSetup setup("block-mapped");
+  setup.block = Bytes{4} * 4096;
+  setup.options.timed = true;
+  LogRig rig(setup);
+  rig.host.write(0, 4 * 8);
+  rig.host.drain();
+  Ledger ledger;
+  const auto before = rig.hw.host.on_complete;
+  rig.hw.host.on_complete = [&](HostCommand& command) {
+    ledger = command.ledger;
+    before(command);
+  };
+  rig.host.write(8, 8, true);
+  rig.host.wait_below(1);
+  REQUIRE(rig.statistics().rmw_reads == 3);  // side by side
+  CHECK(ledger.spent(Cause::sense) == setup.options.read_time);
+}
+
 TEST_CASE("a transfer of U units costs twice as much when it lies across two block-mapped regions") {
   LogSetup setup("block-mapped");
   const auto rig = filled(setup, 16);

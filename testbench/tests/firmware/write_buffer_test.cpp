@@ -1,5 +1,6 @@
 // What the write buffer answers, takes together and reads back, and when it begins to write out.
 #include <algorithm>
+#include <map>
 
 #include "testbench/tests/firmware/life_setup.h"
 
@@ -67,6 +68,43 @@ TEST_CASE("read-modify-write reads are those that flash does for writes of a par
   CHECK(reads > 500);
   CHECK(reads < rig.ftl.statistics().host_units_written - units);  // some were written as a whole
   rig.host.verify_all();
+}
+
+TEST_CASE("read-modify-write reads are counted one by one, not by programs") {
+  LifeSetup setup({1, 1, 1, 1, 40, 16, 16384, 0});
+  setup.size();
+  ModelRig rig(setup);
+  rig.host.write(0, 4 * 8);  // a page of four units
+  rig.host.drain();
+  for (const std::uint64_t unit : {0, 1, 3}) rig.host.write(unit * 8 + 2, 3);
+  rig.host.write(2 * 8, 8);
+  rig.host.drain();
+  CHECK(rig.hw.flash.programs == 2);
+  CHECK(rig.ftl.statistics().rmw_reads == 3);
+  CHECK(rig.hw.flash.reads == 3);
+}
+
+TEST_CASE("reading what a forced write lacks is charged to that write, and to no other") {
+  LifeSetup setup({2, 1, 1, 1, 40, 16, 4096, 0});
+  setup.size();
+  setup.options.timed = true;
+  ModelRig rig(setup);
+  rig.host.write(0, 16);  // two units, on two dies
+  rig.host.drain();
+  std::map<std::uint64_t, Ledger> ledgers;  // by the command's first block
+  const auto before = rig.hw.host.on_complete;
+  rig.hw.host.on_complete = [&](HostCommand& command) {
+    ledgers[command.lba] = command.ledger;
+    before(command);
+  };
+  rig.host.write(0, 3, true);  // lacks five
+  rig.host.write(8, 8, true);
+  rig.host.wait_below(1);
+  REQUIRE(rig.ftl.statistics().rmw_reads == 1);
+  CHECK(ledgers.at(0).spent(Cause::sense) == setup.options.read_time);
+  CHECK(ledgers.at(0).spent(Cause::program) == setup.options.program_time);
+  CHECK(ledgers.at(8).spent(Cause::sense) == 0);
+  CHECK(ledgers.at(8).spent(Cause::program) == setup.options.program_time);
 }
 
 TEST_CASE("nothing is sent to flash until more of the write buffer waits than flush_at says") {
