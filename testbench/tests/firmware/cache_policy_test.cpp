@@ -191,6 +191,32 @@ TEST_CASE("a read that copies nothing in does not wait for room") {
   CHECK(rig.cache().statistics().evictions == before.evictions);
 }
 
+TEST_CASE("a read waits for room for an eighth of the cache, and for no more") {
+  CacheCase c;
+  c.policy = "lru";
+  c.copy_waits = true;
+  FakeOptions options;
+  options.timed = true;
+  CacheRig rig(c, options, 24);
+  const std::uint32_t grains = rig.cache().store().capacity();  // of a logical block each
+  REQUIRE(grains == 25 * 32);
+  for (std::uint64_t unit = 0; unit < 100; ++unit) {  // four times as much as it holds
+    rig.host.write(unit * 32, 32);
+    rig.host.wait_below(1);
+  }
+  rig.host.drain();
+  REQUIRE(rig.cache().store().free() < grains / 8);
+  const CacheStatistics before = rig.cache().statistics();
+  rig.host.read(0, grains / 8);
+  rig.host.wait_below(1);
+  CHECK(rig.cache().covers(0, grains / 8));
+  CHECK(rig.cache().statistics().full_waits == before.full_waits + 1);
+  rig.host.read(std::uint64_t{10} * 32, grains / 8 + 1);
+  rig.host.wait_below(1);
+  CHECK(rig.cache().statistics().full_waits == before.full_waits + 1);
+  CHECK(rig.cache().statistics().copies_skipped > before.copies_skipped);
+}
+
 TEST_CASE("a cache that does not fit the drive is refused with the nearest valid value") {
   FakeOptions options;
   const auto refusal =
@@ -313,6 +339,27 @@ TEST_CASE("the window is a share of all lines") {
   order.remove(lines[15]);
   // Of 31 the window has 15, all dirty.
   CHECK(order.victim() == lines[0]);
+}
+
+TEST_CASE("lru gives up the line used longest ago, cflru a clean one of the oldest quarter") {
+  LineStore store(0, 64 * 16384, 512, 32, 512);
+  const std::array<Stamp, 64> stamps{};
+  MemorySpans where;
+  const auto victim_of = [&](const std::string& name, std::uint32_t clean) {
+    const auto policy =
+        make_policy(cache_family(), "", name, {}, CacheContext{store, 64, std::uint64_t{1} << 30U, 1});
+    std::vector<LineStore::Index> lines;
+    for (std::uint32_t n = 0; n < 8; ++n) {
+      lines.push_back(store.add(static_cast<Lpn>(store.lines())));
+      store.lay(lines.back(), 1, stamps.data(), n != clean, where);
+      policy->added(lines.back(), n != clean);
+    }
+    const auto at = std::find(lines.begin(), lines.end(), policy->victim());
+    return at - lines.begin();
+  };
+  CHECK(victim_of("lru", 1) == 0);
+  CHECK(victim_of("cflru", 1) == 1);
+  CHECK(victim_of("cflru", 2) == 0);  // of eight lines two are looked at
 }
 
 TEST_CASE("scm-storage: few units that were written once are taken for hot, and writes are forgotten") {

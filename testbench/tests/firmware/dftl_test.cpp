@@ -3,11 +3,14 @@
 #include "firmware/mapping/dftl.h"
 
 #include <algorithm>
+#include <vector>
 
+#include "firmware/mapping/map_pages.h"
 #include "models/base/input_error.h"
 #include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/model_host.h"
 #include "testbench/tests/support/given.h"
+#include "testbench/tests/support/statistics_of.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;
@@ -85,6 +88,26 @@ struct DftlRig : ModelRig {
   std::uint64_t blocks;
 };
 
+/// Map pages that are all in flash, and read and written in no time.
+class InstantPages final : public MapPages {
+ public:
+  [[nodiscard]] bool in_flash(Lpn /*page*/) const override { return true; }
+  [[nodiscard]] bool stored(Lpn /*page*/) const override { return true; }
+  Task<> read(Lpn /*page*/) override { co_return; }
+  Task<bool> write(Lpn page) override {
+    written.push_back(page);
+    co_return true;
+  }
+  void pump() override {}
+  void drop(Lpn /*page*/) override {}
+  [[nodiscard]] EventQueue& event_queue() const override { return event_queue_; }
+  [[nodiscard]] bool read_only() const override { return false; }
+  std::vector<Lpn> written;
+
+ private:
+  mutable EventQueue event_queue_;
+};
+
 }  // namespace
 
 TEST_CASE("dftl: the line used longest ago goes") {
@@ -147,6 +170,28 @@ TEST_CASE("dftl: a dirty line is written back with or without the others of its 
     CHECK(rig.map_units() == rig.map().write_backs);
     CHECK(rig.map_reads() == (batch ? 9 : 12) - rig.map().shared_reads);
     rig.host.verify_all();
+  }
+}
+
+TEST_CASE("dftl: a map page written for a late entry takes along its late ones, or all that are dirty") {
+  for (const bool batch : {false, true}) {
+    INFO("batch update: " << batch);
+    const DftlSetup setup(4);
+    const Layout layout(setup.shape, setup.config.allocation);
+    Dftl map({.cache = 4 * Dftl::k_cached_bytes, .segmented_lru = false, .batch_update = batch}, layout);
+    InstantPages pages;
+    map.attach(pages);
+    map.fetch(5, 1, nullptr).start();
+    map.update(5, Ppn(0));                                           // dirty, and not late
+    for (const Lpn late : {0, 1, 2, 128}) map.update(late, Ppn(0));  // the last one in map page 1
+    map.fetch(6, 1, nullptr).start();  // room for it and for one too many: 0 and 1 go, one with the other
+    CHECK(pages.written == std::vector<Lpn>{static_cast<Lpn>(layout.logical_units)});
+    CHECK(map.statistics().late_entries == 4);
+    CHECK(map.statistics().dirty_evictions == 1);
+    CHECK(map.statistics().clean_evictions == 1);
+    CHECK(map.statistics().write_backs == 1);
+    CHECK(map.statistics().batched == (batch ? 3 : 2));  // 1, 2 and with batch update 5
+    CHECK(test::statistics_of(map).at("dirty lines") == (batch ? 1 : 2));
   }
 }
 

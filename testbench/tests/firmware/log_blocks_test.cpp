@@ -323,6 +323,8 @@ class SuperModel {
   }
   std::uint64_t copies = 0;
   std::uint64_t erases = 0;
+  std::uint64_t collections = 0;
+  std::uint64_t dead = 0;  ///< of these, erased without a copy
 
  private:
   using Block = std::vector<std::uint64_t>;
@@ -359,6 +361,8 @@ class SuperModel {
                    [](auto u) { return u != k_stale; });
     }
     blocks_ = left;
+    ++collections;
+    if (moved.empty()) ++dead;
     erases += count;
     copies += moved.size();
     for (const std::uint64_t unit : moved) {
@@ -392,6 +396,10 @@ TEST_CASE("superblock: copies and erases are those of its policy, write by write
         REQUIRE(rig.copies() == model.copies);
         REQUIRE(rig.statistics().erases == model.erases);
       }
+      const auto numbers = test::statistics_of(rig.ftl);
+      CHECK(numbers.at("firmware/mapping/collections") == static_cast<double>(model.collections));
+      CHECK(numbers.at("firmware/mapping/dead") == static_cast<double>(model.dead));
+      CHECK(numbers.at("firmware/mapping/packings") == 0);
       rig.host.verify_all();
     }
   }
@@ -438,7 +446,60 @@ TEST_CASE("superblock: update blocks go to the writer, and others are packed for
   // Packing N blocks and one page more moves one block's units to what is left of the update block.
   CHECK(rig.statistics().erases == packed);
   CHECK(rig.copies() == packed * (rig.units - 1));
+  const auto numbers = test::statistics_of(rig.ftl);
+  CHECK(numbers.at("firmware/mapping/packings") == static_cast<double>(packed));
+  CHECK(numbers.at("firmware/mapping/collections") == 0);
+  CHECK(numbers.at("firmware/mapping/dead") == 0);
   rig.host.verify_all();
+}
+
+TEST_CASE("superblock: the one that was written to least recently is packed for another") {
+  LogSetup setup("superblock", 60);
+  setup.adjacent = 4;
+  setup.logs = 2;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  const std::uint64_t span = 4 * rig.units;
+  rig.write_unit(1);
+  rig.write_unit(span + 1);
+  rig.write_unit(2);  // so that the second has waited longer than the first
+  std::set<std::uint64_t> packed;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command == FlashCommand::program && op.purpose == Purpose::gc) packed.insert(op.spare[0] / span);
+  };
+  rig.write_unit(2 * span + 1);
+  CHECK(packed == std::set<std::uint64_t>{1});
+  rig.hw.flash.watch = nullptr;
+}
+
+TEST_CASE("superblock: idle time packs all, the one that was written to least recently first") {
+  LogSetup setup("superblock", 60);
+  setup.adjacent = 4;
+  setup.logs = 3;
+  setup.options.timed = true;
+  setup.config.gc.idle_after = 1'000'000'000'000;
+  LogRig rig(setup);
+  const auto write = [&](std::uint64_t unit) {
+    rig.write_unit(unit);
+    rig.host.wait_below(1);
+  };
+  for (std::uint64_t unit = 0; unit < rig.blocks * rig.units; ++unit) write(unit);
+  rig.host.flush();
+  rig.host.wait_below(1);
+  rig.start_counting();
+  const std::uint64_t span = 4 * rig.units;
+  for (const std::uint64_t super : {0, 1, 2}) write(super * span + 1);
+  write(2);
+  std::vector<std::uint64_t> packed;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command != FlashCommand::program || op.purpose != Purpose::gc) return;
+    const std::uint64_t super = op.spare[0] / span;
+    if (packed.empty() || packed.back() != super) packed.push_back(super);
+  };
+  rig.host.let_end();
+  CHECK(packed == std::vector<std::uint64_t>{1, 2, 0});
+  CHECK(test::statistics_of(rig.ftl).at("firmware/mapping/packings") == 3);
+  rig.hw.flash.watch = nullptr;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- footprints

@@ -2,6 +2,7 @@
 // interface.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <vector>
 
 #include "firmware/pslc/cold_bypass.h"
@@ -158,6 +159,15 @@ TEST_CASE(
     view.valid += 100;
   }
   CHECK(path.extra() == 0);
+}
+
+TEST_CASE("hyflex: each block that is folded counts a 32nd of the average, and those before it the rest") {
+  View view;
+  const HyflexConfig config;
+  Hyflex path(config, {view, k_drive_units, k_pool});
+  for (int n = 0; n < 32; ++n) path.collected(100, 100);
+  const double mean = 1 - std::pow(31.0 / 32, 32);  // 0.64
+  CHECK(path.extra() == Approx(config.extra * (mean - config.inefficient) / (1 - config.inefficient)));
 }
 
 TEST_CASE("every data path goes on after a snapshot as if nothing had happened") {
