@@ -327,6 +327,26 @@ TEST_CASE("of what decoders have to do a window has what is decoded in it") {
   CHECK(utilisation(work / 2 + 5 * work) == Approx(0.05));
 }
 
+TEST_CASE(
+    "a page is decoded for as long as its frames and the pipeline take, and waits for those before it") {
+  EccConfig config;
+  config.engines = 1;
+  for (CodeConfig& code : config.codes) code.latency = 7_us;
+  EccEngines engines(config, 1);
+  for (const std::uint32_t frames : {4, 8, 12}) {  // all at once
+    engines.decode(EccCode::bch, {}, frames, {});
+    engines.reserve(EccCode::bch, frames, 0);
+  }
+  const double frame =
+      1e-6 * static_cast<double>(transfer_time(config.frame, config.of(EccCode::bch).throughput));
+  const auto told = test::statistics_of(engines, Picoseconds{0});
+  const std::string group = std::string(ecc_code_name(EccCode::bch)) + "/";
+  CHECK(told.at(group + "pages") == 3);
+  CHECK(told.at(group + "frames") == 24);
+  CHECK(told.at(group + "mean_decode") == Approx(8 * frame + 7));
+  CHECK(told.at(group + "mean_wait") == Approx((0 + 4 + 12) * frame / 3));
+}
+
 TEST_CASE("decoders cost the gates of the published designs") {
   EccConfig config;
   config.engines = 1;

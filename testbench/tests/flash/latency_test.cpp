@@ -452,6 +452,58 @@ TEST_CASE("an erase is not suspended shortly before its end, nor where that is s
   CHECK(b.array.channel(ChannelId{0}).counts().suspends == 0);
 }
 
+TEST_CASE("what ends when it would have been suspended goes on, and is suspended a picosecond before that") {
+  WrittenBench b(suspend_options("both"));
+  const BusTiming& bus = b.array.bus();
+  const NandPart& part = b.array.part();
+  for (const FlashCommand command : {FlashCommand::program, FlashCommand::erase}) {
+    const bool erases = command == FlashCommand::erase;
+    const Picoseconds end =
+        erases ? bus.erase_command(1) + part.erase_latency : bus.data_in(1).total() + 500_us;
+    const Picoseconds to_suspend =
+        bus.control() + (erases ? part.erase_suspend_latency : part.program_suspend_latency);
+    for (const std::uint32_t earlier : {0, 1}) {
+      INFO((erases ? "erase, " : "program, ") << earlier << " ps earlier");
+      Operation busy = make(b, command, 0, 1 + earlier, 0);
+      Operation read = make(b, FlashCommand::read, 0, 0, 0);
+      submit(busy);
+      b.event_queue.run_until(busy.submitted + end - to_suspend - earlier);
+      submit(read);
+      b.run();
+      check_ledger(busy);
+      check_ledger(read);
+      const bool suspended = earlier == 1;
+      CHECK(busy.op.suspended_for_host == suspended);
+      const Picoseconds alone = bus.read_command(1) + 50_us + bus.data_out(0, 4).total();
+      CHECK(read.latency() == to_suspend + (suspended ? 0 : bus.status()) + alone);
+      const Picoseconds away = suspended ? to_suspend + alone + part.resume_overhead : 0;
+      CHECK(busy.latency() == end + away + bus.status());
+    }
+  }
+}
+
+TEST_CASE("a die that went on refuses to be suspended until its least resume time is over") {
+  Options o = suspend_options("both");
+  o.part.min_resume_time = 400_us;
+  Bench b(o);
+  const NandPart& part = b.array.part();
+  FlashOp op = make(b, FlashCommand::erase, 0, 0, 0).op;
+  auto& payload = b.cpu.take(op);
+  const auto call = [&](tlm::tlm_phase phase) {
+    sc_core::sc_time delay = annotation(b.event_queue);
+    b.array.die(DieId{0}).forward(0, payload, phase, delay);
+    return arrival(b.event_queue, delay);
+  };
+  b.event_queue.run_until(call(tlm::BEGIN_REQ) + 100_us);
+  b.event_queue.run_until(call(array_suspend));
+  const Picoseconds going = b.event_queue.now() + b.array.bus().control() + part.resume_overhead;
+  call(array_resume);
+  b.event_queue.run_until(going + 400_us - 1);
+  CHECK_THROWS_WITH(call(array_suspend), Catch::Contains("suspend outside the limits of the part"));
+  b.event_queue.run_until(going + 400_us);
+  CHECK(call(array_suspend) == going + 400_us + b.array.bus().control() + part.erase_suspend_latency);
+}
+
 TEST_CASE("options that contradict each other are refused") {
   Options o = tlc();
   const auto geometry = o.part.geometry(1, 1, 1);
