@@ -502,6 +502,19 @@ TEST_CASE("superblock: idle time packs all, the one that was written to least re
   rig.hw.flash.watch = nullptr;
 }
 
+TEST_CASE("superblock: units that were copied are counted without the padding behind them") {
+  LogSetup setup("superblock", 60);
+  setup.shape.geometry.page_bytes = 4 * 4096;
+  setup.adjacent = 4;
+  LogRig rig(setup);
+  rig.write_blocks(0, rig.blocks);
+  rig.host.flush();
+  rig.start_counting();
+  for (int n = 0; n < 2000; ++n) rig.host.write(rig.host.random.below(4 * rig.units) * 8, 8, true);
+  CHECK(rig.copies() > 0);
+  CHECK(rig.merges().full_units == rig.copies());
+}
+
 // ---------------------------------------------------------------------------------------------------------------- footprints
 
 TEST_CASE("superblock: of blocks overwritten in order none is copied, and all that are erased were dead") {

@@ -138,6 +138,23 @@ TEST_CASE("hyflex: writes bypass SLC only while valid data grow fast and room is
   CHECK(run(0.1, 0.1) == 0);
 }
 
+TEST_CASE("hyflex: 64 units that follow one another go the same way") {
+  View view;
+  HyflexConfig config;
+  config.window = 0.0064;  // one run
+  config.bypass = 0.75;
+  Hyflex path(config, {view, k_drive_units, k_pool});
+  view.free = 0.1;
+  view.valid = 1'000'000;
+  write(path, 0, 64);  // valid data grow fast from its last unit on
+  std::vector<std::uint64_t> bypassing;
+  for (int run = 0; run < 8; ++run) {
+    view.valid += 1000;
+    bypassing.push_back(write(path, 0, 64));
+  }
+  CHECK(bypassing == std::vector<std::uint64_t>{0, 64, 64, 64, 0, 64, 64, 64});
+}
+
 TEST_CASE(
     "hyflex: more is dynamic in proportion to how inefficient folding is, but not while data grow fast") {
   View view;

@@ -220,6 +220,18 @@ TEST_CASE("a content that lies on few dies gets replicas on others when it is re
   rig.host.verify_all();
 }
 
+TEST_CASE("of the contents that a read brings, what two program units hold is copied, and the rest refused") {
+  RedirectionRig rig({.policy = "selective", .contents = 4000});
+  rig.write_units(0, 40);
+  std::set<Stamp> contents;
+  for (std::uint64_t unit = 0; unit < 40; ++unit) contents.insert(rig.host.reference[unit * k_unit]);
+  REQUIRE(contents.size() == 40);
+  rig.read(0, 40);
+  rig.host.let_end();
+  CHECK(rig.reported().at("redirection/units copied") == 2 * 8);
+  CHECK(rig.reported().at("redirection/refused") == 40 - 2 * 8);
+}
+
 TEST_CASE("a copy that cannot be decoded is no loss: the original is read, and the place forgotten") {
   RedirectionRig rig({.contents = 5, .ecc = "fixed"});
   rig.fill();
