@@ -127,6 +127,19 @@ TEST_CASE("without a length of its pulses a program is one pulse: it begins anew
   CHECK(suspend(o).program == 500_us + 200_us + bus.control());
 }
 
+TEST_CASE("a program that finishes its pulse and is one pulse ends before the read") {
+  Options o = suspending();
+  o.part.suspend_point = "next";
+  Programming p(o);
+  Operation read = p.read();
+  p.b.event_queue.run_until(p.start + 200_us);
+  submit(read);
+  p.b.run();
+  CHECK_FALSE(p.program.op.suspended_for_host);
+  CHECK(p.program.latency() == p.start + 500_us + p.bus.status());
+  CHECK(read.latency() == 300_us + p.bus.status() + p.reading);
+}
+
 TEST_CASE("an erase has no pulses: it stops where it is") {
   Options o = suspending();
   o.part.suspend_point = "last";
