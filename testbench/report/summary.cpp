@@ -300,6 +300,12 @@ void drive(Page& page, const Json& statistics, bool timed) {
   std::vector<std::string> erases;
   for (const auto& [name, value] : erase_counts(statistics))
     erases.push_back(name + " " + value_text(*value, name));
+  if (const Json* const group = find_group(statistics, "pslc")) {  // static blocks are counted apart
+    for (const char* which : {"mean", "max"}) {
+      if (const Json* const value = find_value(*group, std::string("static erases ") + which))
+        erases.push_back(fmt::format("static SLC {} {}", which, value_text(*value, which)));
+    }
+  }
   if (!erases.empty()) page.items("Erase counts", erases);
   if (!timed) return;
   std::vector<std::string> busy;

@@ -1,5 +1,5 @@
 // Which parts of a drive limit it: all of a kind, or those that are busy all the time.
-#include "testbench/report/busy_parts.h"
+#include "testbench/report/advice/busy_parts.h"
 
 #include <catch2/catch.hpp>
 #include <string>

@@ -392,6 +392,23 @@ TEST_CASE("a summary of several loads still has what the drive did and what the 
   CHECK_THAT(text, Catch::Contains(" more warnings, in report.json\n"));
 }
 
+TEST_CASE("the summary has the erases of static blocks in SLC mode beside those of the others") {
+  JsonSink sink;
+  sink.open("firmware", "");
+  sink.open("pslc", "");
+  sink.value("static erases mean", 55.5, "", "");
+  sink.value("static erases max", std::uint64_t{61}, "", "");
+  sink.close();
+  sink.open("erase counts", "");
+  sink.value("max", std::uint64_t{7}, "", "");
+  sink.close();
+  sink.close();
+  Json report = example_report();
+  report["statistics"] = sink.take();
+  CHECK_THAT(summary(report, HostRun{}),
+             Catch::Contains("max 7, static SLC mean 55.500, static SLC max 61\n"));
+}
+
 TEST_CASE("the summary leaves out no item, and says how many findings it does") {
   JsonSink sink;
   sink.open("error correction", "");
