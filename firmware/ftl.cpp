@@ -151,6 +151,7 @@ void Ftl::Parts::now_read_only() {
 }
 
 void Ftl::Parts::work_ended() {
+  if (map_unsettled) settle_map();
   while (const auto waiter = quiet.pop()) hw.event_queue.soon(waiter);
 }
 
@@ -191,7 +192,29 @@ void Ftl::Parts::idle_timer(void* self) {
   }
   parts.timer_wanted = false;
   if (parts.hw.host.outstanding() > 0) return;  // it will be idle anew
-  parts.gc_engine.set_idle(true);
+  parts.begin_idle();
+}
+
+void Ftl::Parts::begin_idle() {
+  gc_engine.set_idle(true);
+  map_unsettled = core.map->entries_per_page() > 0;
+  if (map_unsettled) settle_map();
+}
+
+void Ftl::Parts::settle_map() {
+  if (!gc_engine.idle() || settling) return;
+  map_unsettled = false;
+  if (core.read_only || core.map->resident(0, 0)) return;
+  settling = true;
+  tasks.start(settle());
+}
+
+// What is put in while this goes on is left to the next command, or idle time: writing map pages
+// may start collection, whose moves put more in, and so on without end.
+Task<> Ftl::Parts::settle() {
+  co_await core.map->fetch(0, 0, nullptr);
+  settling = false;
+  work_ended();
 }
 
 // -------------------------------------------------------------------------------------------------------------- public interface
@@ -204,6 +227,7 @@ Ftl::~Ftl() = default;
 void Ftl::submit(HostCommand& command) {
   Parts& p = *parts_;
   if (p.gc_engine.idle_mode()) p.gc_engine.set_idle(false);
+  p.map_unsettled = false;
   p.timer_wanted = false;
   p.commands.submit(command);
 }
@@ -216,7 +240,7 @@ bool Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
   if (!p.commands.active.empty() || staging || !p.features_idle() || p.flusher.jobs_in_flight() > 0 ||
-      !p.gc_engine.idle())
+      !p.gc_engine.idle() || p.settling)
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.flusher.power_lost();
@@ -233,7 +257,7 @@ void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
 }
 
 void Ftl::idle_time() {
-  parts_->gc_engine.set_idle(true);
+  parts_->begin_idle();
   parts_->gc_engine.set_idle(false);
 }
 

@@ -38,11 +38,16 @@ struct Ftl::Parts final : CoreEvents {
   }
   void arm_idle_timer();
   static void idle_timer(void* self);
+  void begin_idle();
+  /// Writes out what programs and moves have put into the map's cache beyond its capacity: once in
+  /// an idle time, when collection has ended, for it makes the most of it.
+  void settle_map();
+  Task<> settle();
 
   // ---- what is asked from outside
   [[nodiscard]] bool idle() const {
     return commands.active.empty() && flusher.idle() && gc_engine.idle() && (!cache || cache->idle()) &&
-           features_idle();
+           features_idle() && !settling;
   }
   [[nodiscard]] Bytes dram_bytes() const;
   void describe_stall(std::string& text) const;
@@ -75,6 +80,9 @@ struct Ftl::Parts final : CoreEvents {
   Picoseconds last_activity = 0;
   bool timer_pending = false;
   bool timer_wanted = false;
+  bool map_unsettled = false;  ///< in this idle time, so far
+  bool settling = false;       ///< settle() is under way
+  TaskSet tasks;
 };
 
 }  // namespace tlmssd::firmware

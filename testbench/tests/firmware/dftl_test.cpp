@@ -402,6 +402,76 @@ TEST_CASE("dftl: nothing on flash is lost with the power") {
   rig.host.verify_all();
 }
 
+namespace {
+
+constexpr std::uint64_t k_lines = 64;
+
+/// A drive that has been overwritten at random, whose collection has put entries into the cache
+/// beyond its capacity, and that has had time since.
+struct RestedRig : DftlRig {
+  explicit RestedRig(DftlSetup& setup) : DftlRig(setup) {
+    fill();
+    for (int n = 0; n < 6000; ++n) {
+      host.write(host.random.below(blocks), 1);
+      host.wait_below(8);
+    }
+    host.flush();
+    host.wait_below(1);
+    while (!ftl.idle()) hw.event_queue.run_until(hw.event_queue.next());
+    REQUIRE(lines() > k_lines);
+  }
+  [[nodiscard]] std::uint64_t lines() const {
+    return static_cast<std::uint64_t>(test::statistics_of(ftl.map()).at("lines"));
+  }
+};
+
+struct RestedSetup : DftlSetup {
+  explicit RestedSetup(Picoseconds idle_after) : DftlSetup(k_lines) {
+    config.gc.idle_after = idle_after;
+    options.timed = true;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("dftl: idle time writes out what is in the cache beyond its capacity") {
+  RestedSetup setup(1'000'000'000'000);
+  RestedRig rig(setup);
+  rig.host.let_end();
+  CHECK(rig.ftl.idle());
+  CHECK(rig.lines() == k_lines);
+  const std::uint64_t before = rig.map().write_backs;
+  rig.lasts(0);
+  CHECK(rig.map().write_backs <= before + 1);  // for its own line
+  rig.host.verify_all();
+}
+
+TEST_CASE("dftl: without idle time the next command evicts down to the capacity") {
+  RestedSetup setup(0);
+  RestedRig rig(setup);
+  const std::uint64_t lines = rig.lines();
+  rig.host.let_end();
+  CHECK(rig.lines() == lines);
+  const std::uint64_t before = rig.map().write_backs;
+  rig.lasts(0);
+  CHECK(rig.map().write_backs > before + 1);
+  CHECK(rig.lines() == k_lines);
+}
+
+TEST_CASE("dftl: a host that comes back while the map is written out finds everything") {
+  RestedSetup setup(1'000'000'000'000);
+  RestedRig rig(setup);
+  const std::uint64_t before = rig.map().write_backs;
+  while (rig.map().write_backs == before) rig.hw.event_queue.run_until(rig.hw.event_queue.next());
+  CHECK_FALSE(rig.ftl.idle());
+  for (int n = 0; n < 500; ++n) {
+    rig.host.anything(40);
+    rig.host.wait_below(16);
+  }
+  rig.host.drain();
+  rig.host.verify_all();
+}
+
 TEST_CASE("dftl: a tiny cache and a tiny write buffer under a deep queue never hang") {
   for (std::uint64_t seed = 1; seed <= 12 * stress(); ++seed) {
     INFO("seed " << seed);
