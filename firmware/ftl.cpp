@@ -151,7 +151,7 @@ void Ftl::Parts::now_read_only() {
 }
 
 void Ftl::Parts::work_ended() {
-  if (map_unsettled) settle_map();
+  if (map_eviction_due) begin_map_eviction();
   while (const auto waiter = quiet.pop()) hw.event_queue.soon(waiter);
 }
 
@@ -197,23 +197,23 @@ void Ftl::Parts::idle_timer(void* self) {
 
 void Ftl::Parts::begin_idle() {
   gc_engine.set_idle(true);
-  map_unsettled = core.map->entries_per_page() > 0;
-  if (map_unsettled) settle_map();
+  map_eviction_due = core.map->entries_per_page() > 0;
+  if (map_eviction_due) begin_map_eviction();
 }
 
-void Ftl::Parts::settle_map() {
-  if (!gc_engine.idle() || settling) return;
-  map_unsettled = false;
+void Ftl::Parts::begin_map_eviction() {
+  if (!gc_engine.idle() || evicting_map) return;
+  map_eviction_due = false;
   if (core.read_only || core.map->resident(0, 0)) return;
-  settling = true;
-  tasks.start(settle());
+  evicting_map = true;
+  tasks.start(evict_map());
 }
 
 // What is put in while this goes on is left to the next command, or idle time: writing map pages
 // may start collection, whose moves put more in, and so on without end.
-Task<> Ftl::Parts::settle() {
+Task<> Ftl::Parts::evict_map() {
   co_await core.map->fetch(0, 0, nullptr);
-  settling = false;
+  evicting_map = false;
   work_ended();
 }
 
@@ -227,7 +227,7 @@ Ftl::~Ftl() = default;
 void Ftl::submit(HostCommand& command) {
   Parts& p = *parts_;
   if (p.gc_engine.idle_mode()) p.gc_engine.set_idle(false);
-  p.map_unsettled = false;
+  p.map_eviction_due = false;
   p.timer_wanted = false;
   p.commands.submit(command);
 }
@@ -240,7 +240,7 @@ bool Ftl::power_cycle() {
   Parts& p = *parts_;
   const bool staging = p.cache && p.cache->staging();
   if (!p.commands.active.empty() || staging || !p.features_idle() || p.flusher.jobs_in_flight() > 0 ||
-      !p.gc_engine.idle() || p.settling)
+      !p.gc_engine.idle() || p.evicting_map)
     throw std::logic_error("firmware: power may only fail between commands and programs");
   if (p.cache) p.cache->power_lost();
   p.flusher.power_lost();

@@ -41,13 +41,13 @@ struct Ftl::Parts final : CoreEvents {
   void begin_idle();
   /// Writes out what programs and moves have put into the map's cache beyond its capacity: once in
   /// an idle time, when collection has ended, for it makes the most of it.
-  void settle_map();
-  Task<> settle();
+  void begin_map_eviction();
+  Task<> evict_map();
 
   // ---- what is asked from outside
   [[nodiscard]] bool idle() const {
     return commands.active.empty() && flusher.idle() && gc_engine.idle() && (!cache || cache->idle()) &&
-           features_idle() && !settling;
+           features_idle() && !evicting_map;
   }
   [[nodiscard]] Bytes dram_bytes() const;
   void describe_stall(std::string& text) const;
@@ -80,8 +80,8 @@ struct Ftl::Parts final : CoreEvents {
   Picoseconds last_activity = 0;
   bool timer_pending = false;
   bool timer_wanted = false;
-  bool map_unsettled = false;  ///< in this idle time, so far
-  bool settling = false;       ///< settle() is under way
+  bool map_eviction_due = false;  ///< in this idle time, so far
+  bool evicting_map = false;      ///< evict_map() is under way
   TaskSet tasks;
 };
 
