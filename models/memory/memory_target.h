@@ -40,7 +40,6 @@ class MemoryTarget : public sc_core::sc_module, public DirectAccess {
  protected:
   MemoryTarget(const sc_core::sc_module_name& name, EventQueue& event_queue, std::uint64_t base,
                Bytes capacity);
-  ~MemoryTarget() override = default;
   [[nodiscard]] bool holds(std::uint64_t address, Bytes bytes) const {
     return address >= base_ && bytes <= capacity_ && address - base_ <= capacity_ - bytes;
   }
