@@ -3,6 +3,7 @@
 #include <cerrno>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -67,6 +68,10 @@ std::size_t InputFile::size() const {
   struct stat status {};
   if (fstat(descriptor_, &status) != 0) refuse(path_, errno);
   return static_cast<std::size_t>(status.st_size);
+}
+
+std::string name_in_reports(const std::string& path) {
+  return std::filesystem::path(path).filename().string();
 }
 
 }  // namespace tlmssd

@@ -37,4 +37,8 @@ class InputFile {
   int descriptor_ = -1;
 };
 
+/// How reports name a file of the input: without folders, so that they are the same wherever it
+/// lies.
+std::string name_in_reports(const std::string& path);
+
 }  // namespace tlmssd

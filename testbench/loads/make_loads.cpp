@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
+#include "models/base/input_file.h"
 #include "models/base/suggest.h"
 #include "testbench/loads/fio/fio_job.h"
 #include "testbench/loads/generator/generator.h"
@@ -193,11 +194,12 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
   load.queue = config.kind.queue;
   schedule(load, config.run);
   if (found.out_of_order > 0) {
-    load.warnings.push_back(fmt::format("{}: {} time stamps out of order, raised to the one above", file.path,
-                                        found.out_of_order));
+    load.warnings.push_back(fmt::format("{}: {} time stamps out of order, raised to the one above",
+                                        name_in_reports(file.path), found.out_of_order));
   }
   if (found.zero_size > 0)
-    load.warnings.push_back(fmt::format("{}: {} requests without size skipped", file.path, found.zero_size));
+    load.warnings.push_back(
+        fmt::format("{}: {} requests without size skipped", name_in_reports(file.path), found.zero_size));
   std::vector<Load> loads;
   loads.push_back(std::move(load));
   return loads;
@@ -266,7 +268,7 @@ std::string depth_notice(const FioJobFile& file, const std::vector<const FioJob*
       "{}:{}: iodepth {} of job {}{} counts as 1, as in fio: ioengine {}{} is synchronous; libaio or "
       "io_uring "
       "keeps more outstanding",
-      file.file, job.line_of("iodepth"), job.generator.iodepth, job.name,
+      name_in_reports(file.file), job.line_of("iodepth"), job.generator.iodepth, job.name,
       jobs.size() == 1 ? "" : fmt::format(" (and of {} more)", jobs.size() - 1), job.ioengine,
       job.lines.contains("ioengine") ? "" : ", the default,");
 }

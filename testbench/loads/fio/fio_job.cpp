@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "models/base/input_error.h"
+#include "models/base/input_file.h"
 #include "models/base/suggest.h"
 #include "testbench/loads/text/fields.h"
 #include "testbench/loads/text/line_reader.h"
@@ -316,8 +317,8 @@ class Parser {
     }
     for (const char* harmless : k_without_effect) {
       if (name != harmless) continue;
-      result_.warnings.push_back(fmt::format("{}:{}: option {} has no effect here{}", lines_.file(),
-                                             lines_.line(), name,
+      result_.warnings.push_back(fmt::format("{}:{}: option {} has no effect here{}",
+                                             name_in_reports(lines_.file()), lines_.line(), name,
                                              name == "filename" ? ": all jobs use the one drive" : ""));
       return;
     }

@@ -258,7 +258,7 @@ TEST_CASE("a fio job file: global section, phases, units, comments, what has no 
   CHECK(loads[2].runtime == 10_s);
   CHECK(loads[2].start == 500_ms);
   CHECK(loads[2].think_time == 20_us);
-  CHECK(loads[0].warnings == std::vector<std::string>{file + ":4: option direct has no effect here"});
+  CHECK(loads[0].warnings == std::vector<std::string>{"jobs.fio:4: option direct has no effect here"});
   const auto fill = drain(loads[0]);
   REQUIRE(fill.size() == 128);
   CHECK(fill[1].lba == 16);
@@ -301,10 +301,10 @@ TEST_CASE("a synchronous ioengine keeps one request outstanding, as in fio") {
   CHECK(unasked[0].queue_depth == 1);
   CHECK(unasked[1].queue_depth == 1);
   CHECK(unasked[0].warnings ==
-        std::vector<std::string>{config.kind.fio +
-                                 ":4: iodepth 32 of job a (and of 1 more) counts as 1, as in fio: ioengine "
-                                 "psync, the default, is synchronous; libaio or io_uring keeps more "
-                                 "outstanding"});
+        std::vector<std::string>{
+            "jobs.fio:4: iodepth 32 of job a (and of 1 more) counts as 1, as in fio: ioengine "
+            "psync, the default, is synchronous; libaio or io_uring keeps more "
+            "outstanding"});
   CHECK(unasked[1].warnings.empty());
   const auto mixed = read(
       "[global]\nioengine=io_uring\nrw=read\nsize=1m\niodepth=4\n[a]\n[b]\nioengine=pvsync2\n[c]\nioengine="
@@ -314,8 +314,7 @@ TEST_CASE("a synchronous ioengine keeps one request outstanding, as in fio") {
   CHECK(mixed[1].queue_depth == 1);
   CHECK(mixed[2].queue_depth == 1);
   CHECK(mixed[0].warnings ==
-        std::vector<std::string>{config.kind.fio +
-                                 ":5: iodepth 4 of job b counts as 1, as in fio: ioengine pvsync2 is "
+        std::vector<std::string>{"jobs.fio:5: iodepth 4 of job b counts as 1, as in fio: ioengine pvsync2 is "
                                  "synchronous; libaio or io_uring keeps more outstanding"});
   config.fio.job = "a";
   CHECK(make_loads(config, k_drive, 1)[0].warnings.empty());
