@@ -151,7 +151,7 @@ void Ftl::Parts::now_read_only() {
 }
 
 void Ftl::Parts::work_ended() {
-  if (map_eviction_due) begin_map_eviction();
+  begin_map_eviction();
   while (const auto waiter = quiet.pop()) hw.event_queue.soon(waiter);
 }
 
@@ -198,11 +198,11 @@ void Ftl::Parts::idle_timer(void* self) {
 void Ftl::Parts::begin_idle() {
   gc_engine.set_idle(true);
   map_eviction_due = core.map->entries_per_page() > 0;
-  if (map_eviction_due) begin_map_eviction();
+  begin_map_eviction();
 }
 
 void Ftl::Parts::begin_map_eviction() {
-  if (!gc_engine.idle() || evicting_map) return;
+  if (!map_eviction_due || !gc_engine.idle() || evicting_map) return;
   map_eviction_due = false;
   if (core.read_only || core.map->resident(0, 0)) return;
   evicting_map = true;

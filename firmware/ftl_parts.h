@@ -39,8 +39,8 @@ struct Ftl::Parts final : CoreEvents {
   void arm_idle_timer();
   static void idle_timer(void* self);
   void begin_idle();
-  /// Writes out what programs and moves have put into the map's cache beyond its capacity: once in
-  /// an idle time, when collection has ended, for it makes the most of it.
+  /// Once in an idle time, when collection has ended, which makes the most of it: what programs and
+  /// moves have put into the map's cache beyond its capacity is written out.
   void begin_map_eviction();
   Task<> evict_map();
 

@@ -41,7 +41,6 @@ Dram::Dram(const sc_core::sc_module_name& name, const DramConfig& config, EventQ
       bytes_(config.storage ? config.capacity : 0) {}
 
 void Dram::move(tlm::tlm_generic_payload& payload) {
-  if (!storage_) return;
   const std::uint64_t first = payload.get_address() - base();
   unsigned char* data = payload.get_data_ptr();
   for (unsigned i = 0; i < payload.get_data_length(); ++i) {

@@ -30,7 +30,7 @@ Picoseconds MemoryTarget::serve(Payload& payload, Picoseconds arrival) {
   }
   payload.set_response_status(tlm::TLM_OK_RESPONSE);
   if (!payload.is_write() && !payload.is_read()) return arrival;
-  move(payload);
+  if (keeps_bytes()) move(payload);
   return access(arrival, payload.get_address(), bytes, payload.is_write());
 }
 
@@ -51,7 +51,7 @@ void MemoryTarget::blocking(unsigned /*index*/, Payload& payload, sc_core::sc_ti
 unsigned MemoryTarget::debug(unsigned /*index*/, Payload& payload) {
   const Bytes bytes = payload.get_data_length();
   if (!access_untimed(payload.get_address(), bytes, payload.is_write())) return 0;
-  if (payload.is_read() || payload.is_write()) move(payload);
+  if (keeps_bytes() && (payload.is_read() || payload.is_write())) move(payload);
   return static_cast<unsigned>(bytes);
 }
 

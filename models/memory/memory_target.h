@@ -53,8 +53,9 @@ class MemoryTarget : public sc_core::sc_module, public DirectAccess {
   void restart_counters(Picoseconds ahead) { counters_.restart(now(), ahead); }
 
  private:
+  /// Whether there are real bytes; if so, move() moves those of a payload that lies within the
+  /// memory.
   [[nodiscard]] virtual bool keeps_bytes() const { return false; }
-  /// Moves the bytes of a payload that lies within the memory, where they are kept.
   virtual void move(tlm::tlm_generic_payload& /*payload*/) {}
   /// Performs the access; returns its end and sets the response status.
   Picoseconds serve(tlm::tlm_generic_payload& payload, Picoseconds arrival);

@@ -1,12 +1,12 @@
 #include "testbench/app/scenario_check.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <fmt/format.h>
 #include <string_view>
 
 #include "models/base/chosen_policy.h"
 #include "models/base/input_error.h"
+#include "models/base/input_file.h"
 #include "platform/drive_check.h"
 #include "platform/plugins/loader.h"
 #include "platform/scenario/advice.h"
@@ -104,14 +104,12 @@ std::string yaml_list(const std::vector<std::string>& names) {
 /// these. The resolved scenario names all of them, without folders: a report is the same wherever
 /// they lie.
 std::string all_plugins(const std::vector<std::string>& named) {
-  namespace fs = std::filesystem;
   std::vector<std::string> all = named;
   for (const LoadedPlugin& plugin : loaded_plugins()) {
-    const fs::path file = fs::path(plugin.file).filename();
-    const bool known = std::any_of(named.begin(), named.end(), [&](const std::string& name) {
-      return fs::path(name).filename() == file;
-    });
-    if (!known) all.push_back(file.string());
+    const std::string file = name_in_reports(plugin.file);
+    const bool known = std::any_of(named.begin(), named.end(),
+                                   [&](const std::string& name) { return name_in_reports(name) == file; });
+    if (!known) all.push_back(file);
   }
   return all.size() == named.size() ? std::string() : yaml_list(all);
 }
@@ -157,8 +155,7 @@ std::string ScenarioSource::resolved_yaml(const Scenario& scenario, FileNames na
   std::vector<std::string> settings;
   std::vector<std::string> plugins;
   for (const LoadedPlugin& plugin : loaded_plugins()) {
-    const std::filesystem::path file = plugin.file;
-    plugins.push_back(names == FileNames::portable ? file.filename().string() : file.string());
+    plugins.push_back(names == FileNames::portable ? name_in_reports(plugin.file) : plugin.file);
   }
   if (!plugins.empty()) settings.push_back("plugins=" + yaml_list(plugins));
   if (names == FileNames::full) {

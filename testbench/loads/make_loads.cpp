@@ -185,8 +185,7 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
                   "closed-loop");
   }
   Load load;
-  load.name = config.kind.name.empty() ? std::filesystem::path(config.kind.trace).filename().string()
-                                       : config.kind.name;
+  load.name = config.kind.name.empty() ? name_in_reports(config.kind.trace) : config.kind.name;
   load.source = place_trace(file, config, found, drive);
   load.description = found.description + "; " + load.source->description();
   load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;

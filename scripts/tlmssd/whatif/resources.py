@@ -15,6 +15,7 @@ from tlmssd import drive as at
 from tlmssd.drive import Drive, bytes_text
 
 PART = "ssd.flash.part."
+MAP_CACHE = "firmware.mapping.cache"
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,11 @@ def resources() -> list[Resource]:
         Resource("system bus", "clock of the controller's bus", _rate("ssd.bus.clock")),
         Resource("SCM", "storage-class memory", _scm,
                  lambda drive: drive.has("ssd.scm.program_latency")),
-        Resource("write buffer", "capacity of the write buffer", _buffer),
+        Resource("write buffer", "capacity of the write buffer",
+                 _in_dram("firmware.buffer.capacity", 4096)),
         Resource("cache", "capacity of the cache", _cache, _has_cache),
-        Resource("map cache", "capacity of the cache of map pages", _map_cache, _has_map_cache),
+        Resource("map cache", "capacity of the cache of map pages",
+                 _in_dram(MAP_CACHE), _has_map_cache),
         Resource("pSLC", "blocks in SLC mode, static and borrowed", _pslc, _has_pslc),
         Resource("decoders", "decoders of each kind", _decoders, _has_decoders),
         Resource("flash bus", "transfers per second of a channel", _rate("ssd.flash.bus")),
@@ -202,21 +205,8 @@ def _cache(drive: Drive, share: float) -> Step:
     return Step(drive.text(path), text, 1 + share, {path: text, memory: bytes_text(more)})
 
 
-MAP_CACHE = "firmware.mapping.cache"
-
-
 def _has_map_cache(drive: Drive) -> bool:
     return drive.parameters.get("firmware.mapping.scheme") == "dftl" and drive.has(MAP_CACHE)
-
-
-def _map_cache(drive: Drive, share: float) -> Step:
-    """DFTL's cache, and the DRAM by as much."""
-    memory = "ssd.dram.capacity"
-    before = int(drive.number(MAP_CACHE))
-    after = int(before * (1 + share))
-    more = int(drive.number(memory)) + after - before
-    settings = {MAP_CACHE: bytes_text(after), memory: bytes_text(more)}
-    return Step(_size(before), _size(after), after / before, settings)
 
 
 PSLC = ("firmware.pslc.static", "firmware.pslc.dynamic")
@@ -238,14 +228,18 @@ def _pslc(drive: Drive, share: float) -> Step:
     return Step(drive.text(there[0]), settings[there[0]], 1 + share, settings)
 
 
-def _buffer(drive: Drive, share: float) -> Step:
-    """The write buffer, and the DRAM by as much."""
-    path, memory = "firmware.buffer.capacity", "ssd.dram.capacity"
-    before = int(drive.number(path))
-    after = -(-int(before * (1 + share)) // 4096) * 4096
-    more = int(drive.number(memory)) + after - before
-    settings = {path: bytes_text(after), memory: bytes_text(more)}
-    return Step(_size(before), _size(after), after / before, settings)
+def _in_dram(path: str, grain: int = 1) -> Callable[[Drive, float], Step]:
+    """Makes a capacity in DRAM larger, in whole grains, and the DRAM by as much."""
+    memory = "ssd.dram.capacity"
+
+    def step(drive: Drive, share: float) -> Step:
+        before = int(drive.number(path))
+        after = -(-int(before * (1 + share)) // grain) * grain
+        more = int(drive.number(memory)) + after - before
+        settings = {path: bytes_text(after), memory: bytes_text(more)}
+        return Step(_size(before), _size(after), after / before, settings)
+
+    return step
 
 
 FIO_SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgtpKMGTP]?)(?:i?[bB])?\s*")
