@@ -22,6 +22,14 @@ std::uint64_t place_of(const Rig& rig, FileNumber file) {
   return slot ? rig.cache.blocks() + *slot * 16ULL : rig.drive.content.size();
 }
 
+/// A cache of four files that takes no more than what is `free` of a pSLC.
+RigOptions small_cache_within(const Bytes& free) {
+  RigOptions options = small_cache("dfcache", 10, 4);
+  options.policy = {{"accesses", whole(1)}};
+  options.free_pslc = [&free] { return std::optional<Bytes>(free); };
+  return options;
+}
+
 /// What the drive holds of the file.
 std::vector<Stamp> copy_of(const Rig& rig, FileNumber file) {
   const auto begin = rig.drive.content.begin() + static_cast<std::ptrdiff_t>(place_of(rig, file));
@@ -221,10 +229,7 @@ TEST_CASE("the report counts hits of memory, waits and room") {
 
 TEST_CASE("a limit that falls empties the cache, one that rises fills it again") {
   Bytes free = 10 * 64_KiB;
-  RigOptions options = small_cache("dfcache", 10, 4);
-  options.policy = {{"accesses", whole(1)}};
-  options.free_pslc = [&free] { return std::optional<Bytes>(free); };
-  Rig rig(options);
+  Rig rig(small_cache_within(free));
   rig.run(rig.reads({0, 1, 2, 3, 4}));
   CHECK(rig.cache.store().used() == 4);  // space
   free = 2 * 64_KiB + 5;
@@ -299,10 +304,7 @@ TEST_CASE("a drive that takes no writes is no cache") {
 
 TEST_CASE("a drive that takes no trims is no cache") {
   Bytes free = 10 * 64_KiB;
-  RigOptions options = small_cache("dfcache", 10, 4);
-  options.policy = {{"accesses", whole(1)}};
-  options.free_pslc = [&free] { return std::optional<Bytes>(free); };
-  Rig rig(options);
+  Rig rig(small_cache_within(free));
   rig.run(rig.reads({0, 1}));
   rig.drive.writes_allowed = 0;
   free = 0;

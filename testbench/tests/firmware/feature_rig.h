@@ -79,6 +79,16 @@ struct FeatureRig : FeatureSetup, ModelRig {
     const Layout& layout = ftl.blocks().layout();
     return index(layout.die_of(layout.pu_of(layout.block_of(ftl.map().lookup(static_cast<Lpn>(unit)))), 0));
   }
+  /// The first unit from `unit` on that lies on `die`; there must be one.
+  [[nodiscard]] std::uint64_t first_on(std::uint32_t die, std::uint64_t unit = 0) const {
+    while (die_of(unit) != die) ++unit;
+    return unit;
+  }
+  /// Reads units of the die that programs, while those of all other dies cannot be decoded.
+  void read_where_others_fail(std::uint32_t busy, std::uint32_t units) {
+    hw.flash.fails = [busy](const FlashOp& op) { return index(op.die) != busy; };
+    read(first_on(busy), units);
+  }
   [[nodiscard]] const FtlStatistics& stats() const { return ftl.statistics(); }
   [[nodiscard]] const typename F::Counters& counters() const {
     return dynamic_cast<const F&>(*ftl.feature(F::k_path)).counters();

@@ -141,9 +141,7 @@ TEST_CASE("parity tells which reads of busy dies it served, and why not the othe
   rig.fill();
   rig.host.let_end();
   const auto read_from = [&](std::uint32_t die, std::uint32_t units) {
-    std::uint64_t unit = 0;
-    while (rig.die_of(unit) != die) ++unit;  // the first of a page
-    rig.read(unit, units);
+    rig.read(rig.first_on(die), units);  // the first of a page
   };
   read_from(rig.program_one(), 4);  // the three other dies have nothing to do
   rig.host.let_end();
@@ -163,11 +161,7 @@ TEST_CASE("a read by parity that is lost is counted once, whatever it brings") {
   ParityRig rig({.policy = "behind-writes", .ecc = "fixed"});
   rig.fill();
   rig.host.let_end();
-  const std::uint32_t busy = rig.program_one();
-  rig.hw.flash.fails = [busy](const FlashOp& op) { return index(op.die) != busy; };
-  std::uint64_t unit = 0;
-  while (rig.die_of(unit) != busy) ++unit;
-  rig.read(unit, 3);
+  rig.read_where_others_fail(rig.program_one(), 3);
   const auto reported = rig.reported();
   CHECK(reported.at("parity/busy") == 3);
   CHECK(reported.at("parity/lost") == 1);

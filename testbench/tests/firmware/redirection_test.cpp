@@ -77,19 +77,14 @@ TEST_CASE("a read whose die programs goes to one that holds the same and has not
   rig.hw.flash.watch = [&](const FlashOp& op) {
     if (op.command == FlashCommand::read) read.push_back(index(op.die));
   };
-  const auto unit_of = [&](std::uint32_t die) {
-    std::uint64_t unit = 0;
-    while (rig.die_of(unit) != die) ++unit;
-    return unit;
-  };
-  const std::uint64_t idle = unit_of((busy + 1) % 4);
+  const std::uint64_t idle = rig.first_on((busy + 1) % 4);
   const auto begin_read = [&](std::uint64_t unit) {
     rig.host.read(unit * k_unit, k_unit);
     rig.hw.event_queue.run_until(rig.hw.event_queue.now() + rig.options.read_time / 10);
   };
   begin_read(idle);  // where it lies
-  begin_read(unit_of(busy));
-  begin_read(unit_of(busy));
+  begin_read(rig.first_on(busy));
+  begin_read(rig.first_on(busy));
   rig.host.wait_below(1);
   std::sort(read.begin(), read.end());
   std::vector<std::uint32_t> others = {(busy + 1) % 4, (busy + 2) % 4, (busy + 3) % 4};
@@ -108,8 +103,7 @@ TEST_CASE("redirection tells how many reads met a busy die, a known content, and
   rig.write_units(32, 32);
   rig.host.let_end();
   const auto read_from = [&](std::uint32_t die, std::uint64_t from, std::uint32_t units) {
-    while (rig.die_of(from) != die) from += 8;
-    rig.read(from, units);
+    rig.read(rig.first_on(die, from), units);
   };
   const std::uint32_t busy = rig.program_one();
   read_from(busy, 0, 3);
@@ -262,11 +256,7 @@ TEST_CASE("copies that cannot be decoded are counted by units") {
   RedirectionRig rig({.contents = 1, .ecc = "fixed"});
   rig.fill();
   rig.host.let_end();
-  const std::uint32_t busy = rig.program_one();
-  rig.hw.flash.fails = [busy](const FlashOp& op) { return index(op.die) != busy; };
-  std::uint64_t unit = 0;
-  while (rig.die_of(unit) != busy) ++unit;
-  rig.read(unit, 3);
+  rig.read_where_others_fail(rig.program_one(), 3);
   CHECK(rig.reported().at("redirection/redirected") == 3);
   CHECK(rig.reported().at("redirection/lost") == 3);
 }
