@@ -9,6 +9,7 @@ A metric has a short name, and its path in report.json means the same:
 | `read.mean`, `read.p99.9`, `write.max` | `results.total.operations.read.latency.mean`, ... (ns) |
 | `read.ledger.sense` | `results.total.operations.read.ledger.sense.mean_ns` |
 | `read.tail.ledger.die busy: gc` | the same of the slowest per cent |
+| `loads.NAME.own_time.iops` | from the load's first command to the end of its last, in place of all the time measured |
 | `loads.NAME.read.p99` | the same of one load, by its name (without one: `load`, `load 2`, ...) |
 | `write_amplification` | `write_amplification.total.value` |
 | `write_amplification.refresh` | `write_amplification.refresh.value` |
@@ -120,8 +121,15 @@ def _add_load(found: dict[str, Metric], prefix: str, load: Mapping) -> None:
         if name == "operations":
             for operation, measured in part.items():
                 _add_operation(found, f"{prefix}{operation}.", measured)
+        elif name == "own_time":
+            _add_own_time(found, prefix, part)
         elif name not in SKIPPED:
             _add(found, prefix + name, part, UNITS.get(name, ""))
+
+
+def _add_own_time(found: dict[str, Metric], prefix: str, part: Mapping) -> None:
+    for name, figure in part.items():
+        _add(found, f"{prefix}own_time.{name}", figure, UNITS.get(name, ""))
 
 
 def _add_operation(found: dict[str, Metric], prefix: str, measured: Mapping) -> None:
@@ -132,6 +140,8 @@ def _add_operation(found: dict[str, Metric], prefix: str, measured: Mapping) -> 
         elif name in ("ledger", "tail"):
             for key, value in _ledger_figures(name, part):
                 found[prefix + key] = value
+        elif name == "own_time":
+            _add_own_time(found, prefix, part)
         elif name not in SKIPPED:
             _add(found, prefix + name, part, UNITS.get(name, ""))
 

@@ -341,6 +341,10 @@ void LoadMeasurement::widen() {
 // --------------------------------------------------------------------------------------------------------------
 // rates
 
+RateWindow LoadMeasurement::own_time() const {
+  return {active(), true};
+}
+
 Amount RateWindow::amount(const OperationMeasurement& operation) const {
   const Amount all = operation.succeeded();
   if (with_drain_) return all;

@@ -147,6 +147,8 @@ struct SeriesStep {
   unsigned __int128 depth_time = 0;  ///< commands outstanding, integrated over the step (picoseconds)
 };
 
+class RateWindow;
+
 /// What is measured of one load.
 class LoadMeasurement {
  public:
@@ -182,6 +184,8 @@ class LoadMeasurement {
   [[nodiscard]] Picoseconds active_from() const { return active_from_ - start_; }
   /// From its first command to the end of its last one: what fio calls the runtime of a job.
   [[nodiscard]] Picoseconds active() const { return active_until_ - active_from_; }
+  /// For its rates over that time, with all of its commands.
+  [[nodiscard]] RateWindow own_time() const;
 
  private:
   friend class Measurement;

@@ -1,7 +1,9 @@
 #include "testbench/report/metric.h"
 
+#include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <limits>
 
 #include "models/base/input_error.h"
 #include "models/base/quantity_text.h"
@@ -26,7 +28,7 @@ std::vector<std::string> usual_names() {
   return {"read.p99",    "read.p99.9",       "read.mean",          "read.iops",  "read.bandwidth",
           "write.p99",   "write.p99.9",      "write.mean",         "write.iops", "write.bandwidth",
           "read.p99.99", "write.p99.99",     "read.max",           "write.max",  "iops",
-          "bandwidth",   "queue_depth.mean", "write_amplification"};
+          "bandwidth",   "own_time.iops",    "own_time.bandwidth", "queue_depth.mean", "write_amplification"};
 }
 
 }  // namespace
@@ -55,17 +57,22 @@ Metric::Metric(std::string_view name) : name_(name) {
   throw refusal("metric",
                 in_quotes(name) +
                     " is no figure of a load, expected iops or bandwidth, alone or of an operation "
-                    "(write.iops), an operation's latency (read.mean, read.p99.9, read.max), "
+                    "(write.iops), in the load's own time (own_time.iops), an operation's latency (read.mean, read.p99.9, read.max), "
                     "queue_depth.mean or write_amplification",
                 near.empty() ? "read.p99" : near);
 }
 
 bool Metric::read_figure(std::string_view word) {
+  constexpr std::string_view k_own_time = "own_time.";
+  if (word.starts_with(k_own_time)) {
+    word.remove_prefix(k_own_time.size());
+    own_time_ = true;
+  }
   if (word == "iops" || word == "bandwidth") {
     figure_ = word == "iops" ? Figure::iops : Figure::bandwidth;
     return true;
   }
-  if (!operation_) return false;
+  if (!operation_ || own_time_) return false;
   if (word == "mean" || word == "min") {
     figure_ = word == "mean" ? Figure::mean : Figure::minimum;
     return true;
@@ -98,6 +105,29 @@ std::optional<double> Metric::latency(const std::vector<const LoadMeasurement*>&
   return static_cast<double>(figure_ == Figure::minimum ? all.minimum() : all.percentile(share_));
 }
 
+namespace {
+
+/// From the first command of any of them to the end of the last one.
+RateWindow own_time_of(const std::vector<const LoadMeasurement*>& loads) {
+  Picoseconds from = std::numeric_limits<Picoseconds>::max();
+  Picoseconds until = 0;
+  for (const LoadMeasurement* load : loads) {
+    if (load->active() == 0) continue;
+    from = std::min(from, load->active_from());
+    until = std::max(until, load->active_from() + load->active());
+  }
+  return {std::max<Picoseconds>(until - from, 0), true};
+}
+
+}  // namespace
+
+double Metric::rate(const LoadMeasurement& load, const RateWindow& window) const {
+  const auto of = [&](const auto& part) {
+    return figure_ == Figure::iops ? window.iops(part) : window.bandwidth(part);
+  };
+  return operation_ ? of(load.operation(*operation_)) : of(load);
+}
+
 std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& loads, const RateWindow& rates,
                                     const nlohmann::ordered_json& report) const {
   if (figure_ == Figure::amplification) {
@@ -108,18 +138,16 @@ std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& l
   if (kind() == Kind::time) return latency(loads);
   double depth = 0;
   std::uint64_t commands = 0;
-  double rate = 0;
-  const auto rate_of = [&](const auto& part) {
-    return figure_ == Figure::iops ? rates.iops(part) : rates.bandwidth(part);
-  };
+  double sum = 0;
+  const RateWindow window = own_time_ ? own_time_of(loads) : rates;
   for (const LoadMeasurement* load : loads) {
     depth += load->mean_depth();
     commands += operation_ ? load->operation(*operation_).count() : load->count();
-    rate += operation_ ? rate_of(load->operation(*operation_)) : rate_of(*load);
+    sum += rate(*load, window);
   }
   if (figure_ == Figure::depth) return depth;
   if (commands == 0) return {};
-  return rate;
+  return sum;
 }
 
 std::string Metric::text(double value) const {

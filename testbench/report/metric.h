@@ -3,6 +3,7 @@
 //
 //   iops, bandwidth, queue_depth.mean        of all operations together
 //   read.iops, write.bandwidth               of one
+//   own_time.iops, write.own_time.bandwidth  from the first command to the end of the last one
 //   read.mean, read.p99.9, write.max         latency; any percentile, p50 as well as p99.95
 //   write_amplification                      of the drive
 #pragma once
@@ -38,11 +39,13 @@ class Metric {
  private:
   enum class Figure : std::uint8_t { iops, bandwidth, depth, mean, minimum, percentile, amplification };
   bool read_figure(std::string_view word);
+  [[nodiscard]] double rate(const LoadMeasurement& load, const RateWindow& window) const;
   [[nodiscard]] std::optional<double> latency(const std::vector<const LoadMeasurement*>& loads) const;
 
   std::string name_;
   Figure figure_ = Figure::iops;
   std::optional<HostOpcode> operation_;  ///< nothing: all of them
+  bool own_time_ = false;                ///< rates over the time of the loads, not of the measurement
   double share_ = 0;                     ///< of a percentile, 1 is the maximum
 };
 

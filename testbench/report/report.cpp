@@ -95,6 +95,26 @@ Json operation_json(const OperationMeasurement& operation, const RateWindow& rat
   return json;
 }
 
+/// Rates over the load's own time, as fio counts them.
+Json own_rates_json(const auto& part, const RateWindow& own) {
+  return {{"iops", own.iops(part)}, {"bandwidth", quantity(own.bandwidth(part), "B/s")}};
+}
+
+void add_own_time(Json& json, const LoadMeasurement& load) {
+  const RateWindow own = load.own_time();
+  if (own.span() == 0) return;
+  Json& group = json["own_time"];
+  group = {{"doc", "from the load's first command to the end of its last, and rates over that time"},
+           {"span", quantity(static_cast<double>(own.span()) * 1e-12, "s")}};
+  group.update(own_rates_json(load, own));
+  for (std::size_t op = 0; op < k_opcodes; ++op) {
+    const auto opcode = static_cast<HostOpcode>(op);
+    const auto operation = json["operations"].find(name_of(opcode));
+    if (operation != json["operations"].end())
+      (*operation)["own_time"] = own_rates_json(load.operation(opcode), own);
+  }
+}
+
 Json depth_json(const LoadMeasurement& load, Picoseconds span) {
   Json at = Json::array();
   std::size_t highest = 0;
@@ -174,6 +194,7 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
       if (!facts.loads[i].trace.empty()) load["trace"] = pairs_json(facts.loads[i].trace);
     }
     add_load(load, measurement.load(i), measurement, names);
+    add_own_time(load, measurement.load(i));
     loads.push_back(std::move(load));
   }
   results["loads"] = std::move(loads);

@@ -218,7 +218,7 @@ void part_of_the_time(const Evidence& e) {
     e.advice.push_back(
         {"part-of-the-time",
          fmt::format("{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
-                     "of that: in its own time, as in fio.json, it moved {}",
+                     "of that: in its own time (own_time in report.json) it moved {}",
                      e.facts.loads[i].name, time_text(active), time_text(measured * 1e12),
                      bandwidth_text(bytes / active * 1e12)),
          "load.runtime"});

@@ -292,6 +292,45 @@ TEST_CASE("depths and rates of several loads add up in a metric, latencies are o
   CHECK_FALSE(Metric("trim.iops").value({both[0]}, m.rates(), Json::object()));
 }
 
+TEST_CASE("rates in the loads' own time are from their first command to the end of their last") {
+  Measurement m({"early", "late"});
+  const auto command = [&](std::uint16_t load, Picoseconds from, Picoseconds until) {
+    m.submitted(load, from);
+    Ledger ledger(from);
+    ledger.charge(Cause::sense, until);
+    m.record({.opcode = load == 0 ? HostOpcode::read : HostOpcode::write,
+              .load = load,
+              .bytes = 4096,
+              .submitted = from,
+              .completed = until,
+              .ledger = &ledger});
+  };
+  m.reset(1'000'000);
+  command(0, 2'000'000, 3'000'000);
+  command(0, 3'000'000, 4'000'000);
+  command(1, 8'000'000, 8'500'000);
+  m.finish(11'000'000);
+  const auto value = [&](const char* metric, const std::vector<const LoadMeasurement*>& loads) {
+    return Metric(metric).value(loads, m.rates(), Json::object());
+  };
+  const std::vector<const LoadMeasurement*> both = {&m.load(0), &m.load(1)};
+  CHECK(*value("own_time.iops", {both[0]}) == Approx(2 / 2e-6));
+  CHECK(*value("read.own_time.bandwidth", {both[0]}) == Approx(8192 / 2e-6));
+  CHECK(*value("own_time.iops", {both[1]}) == Approx(1 / 0.5e-6));
+  CHECK(*value("own_time.iops", both) == Approx(3 / 6.5e-6));
+  CHECK(*value("write.own_time.iops", both) == Approx(1 / 6.5e-6));
+  CHECK_FALSE(value("write.own_time.iops", {both[0]}));
+  CHECK(Metric("write.own_time.bandwidth").kind() == Kind::bandwidth);
+  CHECK_THROWS_AS(Metric("read.own_time.p99"), InputError);
+  CHECK_THROWS_AS(Metric("own_time.mean"), InputError);
+
+  const Json loads = build_report({}, m, Json::object())["results"]["loads"];
+  CHECK(loads[0]["own_time"]["span"]["value"].get<double>() == Approx(2e-6));
+  CHECK(loads[0]["own_time"]["iops"].get<double>() == Approx(2 / 2e-6));
+  CHECK(loads[1]["operations"]["write"]["own_time"]["bandwidth"]["value"].get<double>() ==
+        Approx(4096 / 0.5e-6));
+}
+
 TEST_CASE("the report has errors of every status, and depths of all the time that was measured") {
   Measurement m({"a"});
   const Ledger ledger = [] {

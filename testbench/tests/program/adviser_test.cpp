@@ -134,6 +134,8 @@ TEST_CASE("a load that took part of the time is told by the rate of its own, as 
   const Json fio = Json::parse(read_file(folder.path() / "out/fio.json"));
   const double own = fio["jobs"][1]["read"]["bw_bytes"].get<double>();
   CHECK(own > 2 * report["results"]["loads"][1]["bandwidth"]["value"].get<double>());
+  CHECK(report["results"]["loads"][1]["own_time"]["bandwidth"]["value"].get<double>() ==
+        Approx(own).epsilon(1e-9).margin(1));
   REQUIRE(advice(report).contains("part-of-the-time"));
   for (const Json& one : report["advice"]) {
     if (one["name"] != "part-of-the-time") continue;
