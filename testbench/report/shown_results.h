@@ -7,6 +7,9 @@
 
 namespace tlmssd {
 
+/// Of the commands of its load, from which on an operation is worth a word.
+inline constexpr double k_share_of_commands = 0.05;
+
 struct ShownResults {
   std::string name;  ///< of the load; empty: nothing needs to be told apart
   const nlohmann::ordered_json* results;

@@ -6,6 +6,7 @@
 
 #include "models/base/quantity_text.h"
 #include "testbench/report/advice/resources.h"
+#include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
 #include "testbench/report/steadiness.h"
 
@@ -24,6 +25,7 @@ constexpr double k_share_of_pslc_lost = 0.5;
 constexpr double k_saturated = 0.8;
 constexpr double k_share_of_lag = 0.02;
 constexpr double k_share_active = 0.5;
+constexpr double k_commands_of_tail = 1000;  ///< with fewer p99.9 is that of the slowest one
 constexpr Picoseconds k_least_lag = 10'000'000'000;
 
 struct Evidence {
@@ -225,6 +227,25 @@ void part_of_the_time(const Evidence& e) {
   }
 }
 
+/// The summary shows p99.9 of all operations, however few their commands.
+void few_for_tail(const Evidence& e) {
+  std::vector<std::string> few;
+  for (const ShownResults& part : shown_results(e.report)) {
+    for (const auto& [name, operation] : (*part.results)["operations"].items()) {
+      const double commands = operation["commands"].get<double>();
+      if (commands < k_commands_of_tail &&
+          commands >= k_share_of_commands * (*part.results)["commands"].get<double>())
+        few.push_back(fmt::format("{} ({})", part.of(name), commands));
+    }
+  }
+  if (few.empty()) return;
+  e.advice.push_back({"few-for-tail",
+                      fmt::format("fewer than {} commands of {}: p99.9 is the slowest one, and another seed "
+                                  "may give another",
+                                  k_commands_of_tail, list_text(few)),
+                      "load.number_ios or load.runtime"});
+}
+
 /// Steps of the run in which the load had commands outstanding, from the first to behind the last.
 std::pair<std::size_t, std::size_t> active_steps(const Json& load) {
   const Json& depth = load["series"]["queue_depth"];
@@ -334,6 +355,7 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"falls-behind", "an open-loop load is issued late, and later all the time"},
       {"beyond-queue", "a closed-loop load keeps more outstanding than a host queue holds"},
       {"part-of-the-time", "a load took less than half of the time that its rates count over"},
+      {"few-for-tail", "fewer than 1000 commands of an operation: p99.9 is the slowest one"},
       {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
       {"steady-of-another-load", "the drive is in the steady state of other writes (state: steady)"},
       {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},
@@ -349,7 +371,7 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
     for (const auto rule :
          {unwritten_reads, short_for_amplification, buffer_holds_load, reads_not_cached, few_blocks,
           pslc_worn_out, not_measured, ended_by_size, falls_behind, beyond_queue, part_of_the_time,
-          never_steady, steady_of_another_load, not_steady, default_matters}) {
+          few_for_tail, never_steady, steady_of_another_load, not_steady, default_matters}) {
       rule(evidence);
     }
   }

@@ -13,8 +13,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double k_share_of_commands = 0.05;  ///< from which on an operation is worth a finding
-constexpr double k_most_writes = 2.0 / 3;     ///< of all, from which on collection is one load's
+constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
 
 /// Shares of the loads in what was written, by name.
 std::vector<std::pair<std::string, double>> writers_of(const Json& report) {

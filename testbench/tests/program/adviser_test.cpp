@@ -105,6 +105,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
       {"part-of-the-time",
        {"load.0.ramp_requests=0"},
        with_neighbour("name: burst, rw: read, bs: 64k, number_ios: 200")},
+      {"few-for-tail", {"load.number_ios=21500"}},
       {"not-steady",
        {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=12000"},
        prepared("[{fill: 100 %}]")},

@@ -72,7 +72,7 @@ TEST_CASE("a missed target shows in summary, page and, with --strict, in the exi
   const Folder folder;
   const std::string silence =
       "report: {silence: 'unwritten-reads, short-for-amplification, few-blocks, buffer-holds-load, "
-      "default-matters'}\n";
+      "default-matters, few-for-tail'}\n";
   const std::string missed =
       folder.write("m.yaml", with_targets("{load: oltp, metric: read.p99.9, at_most: 1 ns}") + silence);
   const std::string met =
