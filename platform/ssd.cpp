@@ -301,6 +301,17 @@ Identity Ssd::identity() const {
 
 // ---- reporting
 
+void Ssd::tell_busy(BusySink& sink) const {
+  host_->tell_busy(sink);
+  cpu_->tell_busy(sink);
+  bus_->tell_busy(sink);
+  if (dram_) dram_->tell_busy(sink);
+  if (foreign_dram_) foreign_dram_->tell_busy(sink);
+  if (scm_) scm_->tell_busy(sink);
+  if (foreign_scm_) foreign_scm_->tell_busy(sink);
+  flash_->tell_busy(sink);
+}
+
 void Ssd::report(StatisticsSink& sink) const {
   host_->report(sink);
   cpu_->report(sink);

@@ -113,6 +113,8 @@ class Ssd : public sc_core::sc_module {
   /// What a snapshot must have been made with to fit this drive: scenario keys and values.
   [[nodiscard]] Identity identity() const;
   void report(StatisticsSink& sink) const;
+  /// How long each kind of resource has been at work since measurement started.
+  void tell_busy(BusySink& sink) const;
   /// Measurement starts now.
   void reset_statistics();
   /// For a run that cannot go on: what the firmware's commands wait for and the state of the free

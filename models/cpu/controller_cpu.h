@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "models/base/archive.h"
+#include "models/base/busy_sink.h"
 #include "models/base/event_queue.h"
 #include "models/base/flash_transaction.h"
 #include "models/base/host_command.h"
@@ -100,6 +101,7 @@ class CoreSet {
   void describe(Stage stage, const StageWork& work) { described_[static_cast<std::size_t>(stage)] = work; }
   void set_observer(CpuObserver* observer) { observer_ = observer; }
   void report(StatisticsSink& sink, Picoseconds now) const;
+  void tell_busy(BusySink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
   /// What is booked beyond an idle moment; another number of cores may take it up.
   void archive(Archive& a);
@@ -216,6 +218,7 @@ class ControllerCpu : public sc_core::sc_module {
 
   void set_observer(CpuObserver* observer) { cores_.set_observer(observer); }
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const { cores_.tell_busy(sink, event_queue_.now()); }
   void reset_statistics();
   void archive(Archive& a) { cores_.archive(a); }
 

@@ -170,6 +170,12 @@ CoreSet::Run CoreSet::run(Picoseconds now, Stage first, Stage second, std::uint3
   return {begun.end == begun.start ? ended.start : begun.start, ended.end};
 }
 
+void CoreSet::tell_busy(BusySink& sink, Picoseconds now) const {
+  Picoseconds sum = 0;
+  for (const Core& core : cores_) sum += busy_within(now - since_, core.busy, booked_ahead(core.free, now));
+  sink.busy("cores", sum, cores_.size());
+}
+
 void CoreSet::report(StatisticsSink& sink, Picoseconds now) const {
   for (std::size_t i = 0; i < cores_.size(); ++i) {
     sink.open("core " + std::to_string(i), "one controller core");

@@ -81,10 +81,14 @@ void BusGang::hold(FlashChannel& member, Picoseconds control, Picoseconds until)
   ++phases_;
 }
 
+Picoseconds BusGang::held() const {
+  return busy_within(event_queue_.now() - measured_from_, held_, ahead());
+}
+
 void BusGang::report(StatisticsSink& sink) const {
   const Picoseconds span = event_queue_.now() - measured_from_;
   const bool bus = shares_ == Shares::bus;
-  sink.value("utilisation", share_within(span, held_, ahead()), "",
+  sink.value("utilisation", share_within(span, held(), 0), "",
              bus ? "share of the time in which the common bus was held"
                  : "share of the time in which the common control lines were held");
   sink.value("phases", phases_, "", "how often it was held");

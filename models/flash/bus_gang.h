@@ -65,6 +65,8 @@ class BusGang {
 
   /// Share of the time in which what is shared was held, and how often.
   void report(StatisticsSink& sink) const;
+  /// Of the time measured, how long it was held.
+  [[nodiscard]] Picoseconds held() const;
   void reset_statistics();
 
  private:

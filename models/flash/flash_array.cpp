@@ -1,6 +1,8 @@
 #include "models/flash/flash_array.h"
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 #include <string>
 
 namespace tlmssd {
@@ -90,6 +92,31 @@ void FlashArray::archive(Archive& a) {
   clock_.archive(a, event_queue_.now());
   controller_->ecc().archive(a);
   for (auto& die : dies_) die->archive(a);
+}
+
+void FlashArray::tell_busy(BusySink& sink) const {
+  controller_->tell_busy(sink);
+  if (!gangs_.empty()) {
+    Picoseconds held = 0;
+    for (const auto& gang : gangs_) held += gang->held();
+    sink.busy("gangs", held, gangs_.size());
+  }
+  Picoseconds buses = 0;
+  std::array<Picoseconds, k_busy_causes> dies{};
+  for (const auto& channel : channels_) {
+    buses += channel->bus_held();
+    for (std::uint32_t way = 0; way < geometry_.dies_per_channel(); ++way) {
+      const auto times = channel->busy(way);
+      for (std::size_t c = 0; c < k_busy_causes; ++c) dies[c] += times[c];
+    }
+  }
+  Picoseconds arrays = 0;
+  for (const auto& die : dies_) arrays += die->array_busy();
+  sink.busy("channels", buses, channels_.size());
+  sink.busy("dies", std::accumulate(dies.begin(), dies.end(), Picoseconds{0}), dies_.size());
+  for (std::size_t c = 0; c < k_busy_causes; ++c)
+    sink.busy("dies: " + std::string(name_of_busy(c)), dies[c], dies_.size());
+  sink.busy("die arrays", arrays, dies_.size());
 }
 
 void FlashArray::report(StatisticsSink& sink) const {

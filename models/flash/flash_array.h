@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "models/base/busy_sink.h"
 #include "models/flash/bus_gang.h"
 #include "models/flash/flash_controller.h"
 #include "models/nand/nand_die.h"
@@ -66,6 +67,7 @@ class FlashArray {
   /// Totals, then a group per gang, a group per channel with its dies, and a group per die with its
   /// array.
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const;
   void reset_statistics();
 
  private:

@@ -72,6 +72,8 @@ class FlashChannel : public sc_core::sc_module {
   [[nodiscard]] FlashCounts counts() const;
   /// Busy time of a die by cause (die_read ... die_map, suspend) since the last reset.
   [[nodiscard]] std::array<Picoseconds, k_busy_causes> busy(std::uint32_t way) const;
+  /// Of the time measured, how long its bus was held.
+  [[nodiscard]] Picoseconds bus_held() const { return counts().bus_busy(); }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
 

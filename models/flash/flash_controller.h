@@ -46,6 +46,7 @@ class FlashController : public sc_core::sc_module {
   [[nodiscard]] EccEngines& ecc() { return ecc_; }
   [[nodiscard]] const EccEngines& ecc() const { return ecc_; }
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const { ecc_.tell_busy(sink, event_queue_.now()); }
   void reset_statistics();
 
   // For the ports: the processor's, then the channels' sockets.

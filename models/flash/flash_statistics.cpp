@@ -78,15 +78,19 @@ void FlashCounts::report(StatisticsSink& sink, double span, bool planes) const {
   }
 }
 
-void report_busy(StatisticsSink& sink, const BusyTimes& busy, double span) {
+std::string_view name_of_busy(std::size_t cause) {
   static constexpr std::array<std::string_view, k_busy_causes> k_names = {
       "read", "program", "erase", "gc", "wear", "migration", "refresh", "map", "suspending"};
+  return k_names[cause];
+}
+
+void report_busy(StatisticsSink& sink, const BusyTimes& busy, double span) {
   double sum = 0;
   for (const double time : busy) sum += time;
   sink.value("utilisation", share(sum, span), "",
              "share of the time from an operation's command to its end, all operations");
   for (std::size_t c = 0; c < k_busy_causes; ++c) {
-    sink.value(std::string("busy_") + std::string(k_names[c]), share(busy[c], span), "",
+    sink.value(std::string("busy_") + std::string(name_of_busy(c)), share(busy[c], span), "",
                "share of the time busy with this");
   }
 }

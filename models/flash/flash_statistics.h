@@ -42,6 +42,9 @@ struct FlashCounts {
 /// Picoseconds by cause in which a die was busy, or the sum of several.
 using BusyTimes = std::array<double, k_busy_causes>;
 
+/// "read", "gc", ...
+std::string_view name_of_busy(std::size_t cause);
+
 /// Busy times by cause, as groups of a report; `span`: picoseconds measured, of all the dies.
 void report_busy(StatisticsSink& sink, const BusyTimes& busy, double span);
 

@@ -81,6 +81,7 @@ class HostInterface : public sc_core::sc_module {
 
   void set_observer(LinkObserver* observer) { link_.set_observer(observer); }
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const { link_.tell_busy(sink, event_queue_.now()); }
   void reset_statistics();
   void archive(Archive& a) {
     arbiter_.archive(a);

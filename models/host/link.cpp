@@ -208,10 +208,21 @@ std::array<Picoseconds, 2> Link::ahead(Picoseconds now) const {
   return {first, both - first};
 }
 
+std::array<Picoseconds, 2> Link::busy_so_far(Picoseconds now) const {
+  const auto [in, out] = ahead(now);
+  return {busy_within(now - since_, lanes_[0].busy, in), busy_within(now - since_, lanes_[1].busy, out)};
+}
+
+void Link::tell_busy(BusySink& sink, Picoseconds now) const {
+  const auto [in, out] = busy_so_far(now);
+  if (half_duplex_) return sink.busy("link", in + out, 1);
+  sink.busy("link in", in, 1);
+  sink.busy("link out", out, 1);
+}
+
 void Link::report(StatisticsSink& sink, Picoseconds now) const {
   const Picoseconds span = now - since_;
-  const auto [in, out] = ahead(now);
-  const Picoseconds busy[] = {busy_within(span, lanes_[0].busy, in), busy_within(span, lanes_[1].busy, out)};
+  const std::array<Picoseconds, 2> busy = busy_so_far(now);
   static constexpr const char* k_groups[] = {"to device", "to host"};
   sink.open("link", "host link");
   for (std::size_t d = 0; d < 2; ++d) {

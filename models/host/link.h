@@ -31,6 +31,7 @@
 #include <array>
 
 #include "models/base/archive.h"
+#include "models/base/busy_sink.h"
 #include "models/base/statistics.h"
 #include "models/base/types.h"
 #include "models/host/host_config.h"
@@ -106,6 +107,7 @@ class Link {
   /// booked beyond their end.
   void archive(Archive& a);
   void report(StatisticsSink& sink, Picoseconds now) const;
+  void tell_busy(BusySink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
   /// By all that is booked.
   [[nodiscard]] Picoseconds busy(LinkDirection direction) const {
@@ -136,6 +138,8 @@ class Link {
   /// Of what is booked in each direction, what lies beyond `now`. Of one that is half duplex only
   /// the sum is known: it is shared out as all that is booked is.
   [[nodiscard]] std::array<Picoseconds, 2> ahead(Picoseconds now) const;
+  /// Of what is booked in each direction, what lies in the time measured.
+  [[nodiscard]] std::array<Picoseconds, 2> busy_so_far(Picoseconds now) const;
   const Size& size(LinkDirection direction, Bytes bytes);
   Picoseconds book(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes payload, Bytes wire);
   Picoseconds send_small(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire);

@@ -65,6 +65,10 @@ void Dram::report(StatisticsSink& sink) const {
   sink.close();
 }
 
+void Dram::tell_busy(BusySink& sink) const {
+  counters().tell_busy(sink, "DRAM", now(), timing_.ahead(now(), feed()));
+}
+
 void Dram::reset_statistics() {
   restart_counters(timing_.ahead(now(), feed()));
 }

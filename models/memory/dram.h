@@ -59,6 +59,7 @@ class Dram : public MemoryTarget {
        std::uint64_t base = k_dram_base);
 
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const;
   void reset_statistics();
   /// What is booked beyond an idle moment, which is waited for by no one; and the bytes, if they
   /// are kept.

@@ -303,14 +303,22 @@ unsigned ForeignMemory::debug(unsigned /*index*/, Payload& payload) {
 // ---------------------------------------------------------------------------------------------------
 // reporting
 
-void ForeignMemory::report(StatisticsSink& sink) const {
+MemoryCounters ForeignMemory::counted() const {
   MemoryCounters counted = counters_;
   if (under_way_ > 0) counted.busy += event_queue_.now() - busy_since_;
+  return counted;
+}
+
+void ForeignMemory::tell_busy(BusySink& sink) const {
+  counted().tell_busy(sink, place_ == "dram" ? "DRAM" : "SCM", event_queue_.now(), 0);
+}
+
+void ForeignMemory::report(StatisticsSink& sink) const {
   sink.open(place_, place_ == "dram" ? "controller DRAM" : "storage-class memory");
   sink.text("model", name_,
             "memory from outside in this place: the interface is occupied while it has "
             "something to answer");
-  counted.report(sink, event_queue_.now(), 0);
+  counted().report(sink, event_queue_.now(), 0);
   sink.value("transactions", transactions_, "transactions", "that accesses have been cut into");
   if (debug_ != Debug::unknown) {
     sink.text("debug transport", debug_ == Debug::answered ? "answered" : "missing",

@@ -69,6 +69,7 @@ class ForeignMemory final : public sc_core::sc_module {
   /// The memory has something to answer: the kernel's time must go on.
   [[nodiscard]] bool busy() const { return outstanding_ > 0; }
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const;
   void reset_statistics();
   /// Throws InputError when it cannot.
   void check_archives() const;
@@ -96,6 +97,8 @@ class ForeignMemory final : public sc_core::sc_module {
   enum class Debug : std::uint8_t { unknown, answered, missing };
 
   void check_traits() const;
+  /// With what is under way.
+  [[nodiscard]] MemoryCounters counted() const;
   /// The response status of what the memory is not asked for; OK: it is.
   [[nodiscard]] tlm::tlm_response_status status(const tlm::tlm_generic_payload& payload) const;
   void arrive(Access& access);

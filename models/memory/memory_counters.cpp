@@ -19,6 +19,11 @@ void MemoryCounters::report(StatisticsSink& sink, Picoseconds now, Picoseconds a
              "mean time an access waited for earlier ones");
 }
 
+void MemoryCounters::tell_busy(BusySink& sink, std::string_view label, Picoseconds now,
+                               Picoseconds ahead) const {
+  sink.busy(label, busy_within(now - since, busy, ahead), 1);
+}
+
 void MemoryCounters::restart(Picoseconds now, Picoseconds ahead) {
   *this = {};
   busy = ahead;

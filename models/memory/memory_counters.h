@@ -1,6 +1,9 @@
 // What a memory, or the bus in front of it, counts of the accesses that it serves.
 #pragma once
 
+#include <string_view>
+
+#include "models/base/busy_sink.h"
 #include "models/base/statistics.h"
 #include "models/base/types.h"
 
@@ -22,6 +25,8 @@ struct MemoryCounters {
   }
   /// `ahead`: of what is booked, what lies beyond `now`.
   void report(StatisticsSink& sink, Picoseconds now, Picoseconds ahead) const;
+  /// The same of its being busy, under this label.
+  void tell_busy(BusySink& sink, std::string_view label, Picoseconds now, Picoseconds ahead) const;
   /// Counts from `now` on, beginning with what lies ahead.
   void restart(Picoseconds now, Picoseconds ahead);
 };

@@ -136,6 +136,13 @@ void Scm::report(StatisticsSink& sink) const {
   sink.close();
 }
 
+void Scm::tell_busy(BusySink& sink) const {
+  counters().tell_busy(sink, "SCM", now(), timing_.ahead(now(), feed()));
+  const Picoseconds banks_time = (now() - counters().since) * static_cast<Picoseconds>(timing_.banks());
+  sink.busy("SCM banks", busy_within(banks_time, timing_.banks_booked(), timing_.banks_ahead(now())),
+            timing_.banks());
+}
+
 void Scm::reset_statistics() {
   restart_counters(timing_.ahead(now(), feed()));
   timing_.restart_banks(now());

@@ -85,6 +85,7 @@ class Scm : public MemoryTarget {
   /// Never reset.
   [[nodiscard]] const std::vector<std::uint64_t>& wear() const { return wear_; }
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const;
   void reset_statistics();
   void archive(Archive& a);
 

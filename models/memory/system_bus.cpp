@@ -170,6 +170,11 @@ void SystemBus::report(StatisticsSink& sink) const {
   sink.close();
 }
 
+void SystemBus::tell_busy(BusySink& sink) const {
+  const Picoseconds now = event_queue_.now();
+  counters_.tell_busy(sink, "bus", now, booked_ahead(free_, now));
+}
+
 void SystemBus::reset_statistics() {
   const Picoseconds now = event_queue_.now();
   counters_.restart(now, booked_ahead(free_, now));

@@ -60,6 +60,7 @@ class SystemBus : public sc_core::sc_module {
   [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
   void set_observer(MemoryObserver* observer) { observer_ = observer; }
   void report(StatisticsSink& sink) const;
+  void tell_busy(BusySink& sink) const;
   void reset_statistics();
   /// What is booked beyond an idle moment, which is waited for by no one.
   void archive(Archive& a) { a(free_); }

@@ -483,10 +483,14 @@ Picoseconds NandDie::under_way() const {
   return array_ ? std::max<Picoseconds>(event_queue_.now() - array_.start, 0) : 0;
 }
 
+Picoseconds NandDie::array_busy() const {
+  return busy_within(event_queue_.now() - measured_from_, array_busy_ + under_way(), 0);
+}
+
 void NandDie::report(StatisticsSink& sink) const {
   state_.report(sink);
   const Picoseconds span = event_queue_.now() - measured_from_;
-  sink.value("array_utilisation", share_within(span, array_busy_ + under_way(), 0), "",
+  sink.value("array_utilisation", share_within(span, array_busy(), 0), "",
              "share of the time in which the array was sensing, programming or erasing");
   sink.value("suspends", suspends_, "", "programs and erases suspended for reads");
   if (setup_.budget != nullptr)

@@ -66,6 +66,8 @@ class NandDie : public sc_core::sc_module {
   /// No operation may be under way.
   void archive(Archive& a) { state_.archive(a); }
   void report(StatisticsSink& sink) const;
+  /// Of the time measured, how long the array was sensing, programming or erasing.
+  [[nodiscard]] Picoseconds array_busy() const;
   void reset_statistics();
 
   // For the socket.

@@ -360,6 +360,7 @@ void Run::begin_measurement() {
   for (const Load& load : loads_) names.push_back(load.name);
   measurement_ = std::make_unique<Measurement>(names);
   measurement_->set_drive([this](Picoseconds now) { return sample(simulation_->ssd(), now); });
+  measurement_->set_busy([this](BusySink& sink) { simulation_->ssd().tell_busy(sink); });
 }
 
 void Run::measure() {

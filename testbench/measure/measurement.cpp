@@ -410,6 +410,7 @@ void Measurement::record(const Completed& command) {
   if (!load.device_.empty()) explained = load.device_[op].record(command, latency, submissions_);
   if (!explained) fail(command, false);
   drive_.look(command.completed);
+  busy_.look(command.completed);
   load.count(command);
   if (loads_.size() > 1) all_.count(command);
 }
@@ -443,6 +444,7 @@ void Measurement::reset(Picoseconds now) {
   for (auto& load : loads_) load.start(now);
   all_.start(now);
   drive_.start(now);
+  busy_.start(now);
   start_ = now;
   end_ = now;
   last_submission_ = now;
@@ -453,6 +455,7 @@ void Measurement::finish(Picoseconds now) {
   for (auto& load : loads_) load.close(now);
   all_.close(now);
   drive_.finish(now);
+  busy_.finish(now);
   end_ = now;
   std::uint64_t drained = 0;
   for (auto& load : loads_) drained += load.end_drain(submissions_);

@@ -12,12 +12,15 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "models/base/host_command.h"
 #include "models/base/ledger.h"
 #include "models/base/types.h"
+#include "testbench/measure/busy_series.h"
 #include "testbench/measure/drive_series.h"
 #include "testbench/measure/histogram.h"
 #include "testbench/measure/latency_steps.h"
@@ -262,6 +265,9 @@ class Measurement {
   /// Where the drive's counts come from; to be set before measurement starts.
   void set_drive(DriveSeries::Source source) { drive_.set_source(std::move(source)); }
   [[nodiscard]] const DriveSeries& drive() const { return drive_; }
+  /// Who says how busy the drive's resources have been; to be set before measurement starts.
+  void set_busy(const std::function<void(BusySink&)>& tell) { busy_.set_source(tell); }
+  [[nodiscard]] const BusySeries& busy() const { return busy_; }
 
   [[nodiscard]] std::size_t loads() const { return loads_.size(); }
   [[nodiscard]] const std::string& name(std::size_t load) const { return names_[load]; }
@@ -281,6 +287,7 @@ class Measurement {
   std::vector<LoadMeasurement> loads_;
   LoadMeasurement all_;  ///< series and depth of all loads together; not kept when there is only one
   DriveSeries drive_;
+  BusySeries busy_;
   Picoseconds start_ = 0;
   Picoseconds end_ = 0;
   Picoseconds last_submission_ = 0;

@@ -25,10 +25,10 @@ std::optional<double> percentile(std::string_view word) {
 
 /// Those that are told to users who have written another.
 std::vector<std::string> usual_names() {
-  return {"read.p99",    "read.p99.9",       "read.mean",          "read.iops",  "read.bandwidth",
-          "write.p99",   "write.p99.9",      "write.mean",         "write.iops", "write.bandwidth",
-          "read.p99.99", "write.p99.99",     "read.max",           "write.max",  "iops",
-          "bandwidth",   "own_time.iops",    "own_time.bandwidth", "queue_depth.mean", "write_amplification"};
+  return {"read.p99",    "read.p99.9",    "read.mean",          "read.iops",        "read.bandwidth",
+          "write.p99",   "write.p99.9",   "write.mean",         "write.iops",       "write.bandwidth",
+          "read.p99.99", "write.p99.99",  "read.max",           "write.max",        "iops",
+          "bandwidth",   "own_time.iops", "own_time.bandwidth", "queue_depth.mean", "write_amplification"};
 }
 
 }  // namespace
@@ -57,7 +57,8 @@ Metric::Metric(std::string_view name) : name_(name) {
   throw refusal("metric",
                 in_quotes(name) +
                     " is no figure of a load, expected iops or bandwidth, alone or of an operation "
-                    "(write.iops), in the load's own time (own_time.iops), an operation's latency (read.mean, read.p99.9, read.max), "
+                    "(write.iops), in the load's own time (own_time.iops), an operation's latency "
+                    "(read.mean, read.p99.9, read.max), "
                     "queue_depth.mean or write_amplification",
                 near.empty() ? "read.p99" : near);
 }

@@ -100,13 +100,26 @@ Json own_rates_json(const auto& part, const RateWindow& own) {
   return {{"iops", own.iops(part)}, {"bandwidth", quantity(own.bandwidth(part), "B/s")}};
 }
 
-void add_own_time(Json& json, const LoadMeasurement& load) {
+/// How busy each kind of resource was in that time; what was never at work is left out.
+Json own_utilisation_json(const BusySeries& busy, const LoadMeasurement& load) {
+  Json json = Json::object();
+  const Picoseconds until = load.active_from() + load.active();
+  for (std::size_t kind = 0; kind < busy.kinds().size(); ++kind) {
+    const double share = busy.utilisation(kind, load.active_from(), until);
+    if (share > 0) json[busy.kinds()[kind].label] = share;
+  }
+  return json;
+}
+
+void add_own_time(Json& json, const LoadMeasurement& load, const Measurement& measurement) {
   const RateWindow own = load.own_time();
   if (own.span() == 0) return;
   Json& group = json["own_time"];
   group = {{"doc", "from the load's first command to the end of its last, and rates over that time"},
+           {"start", quantity(static_cast<double>(load.active_from()) * 1e-12, "s")},
            {"span", quantity(static_cast<double>(own.span()) * 1e-12, "s")}};
   group.update(own_rates_json(load, own));
+  if (measurement.loads() > 1) group["utilisation"] = own_utilisation_json(measurement.busy(), load);
   for (std::size_t op = 0; op < k_opcodes; ++op) {
     const auto opcode = static_cast<HostOpcode>(op);
     const auto operation = json["operations"].find(name_of(opcode));
@@ -194,7 +207,7 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
       if (!facts.loads[i].trace.empty()) load["trace"] = pairs_json(facts.loads[i].trace);
     }
     add_load(load, measurement.load(i), measurement, names);
-    add_own_time(load, measurement.load(i));
+    add_own_time(load, measurement.load(i), measurement);
     loads.push_back(std::move(load));
   }
   results["loads"] = std::move(loads);
@@ -203,6 +216,7 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
     report["write_amplification"] = *amplification;
   }
   if (!measurement.drive().samples().empty()) report["series"] = drive_series_json(measurement);
+  if (!measurement.busy().kinds().empty()) report["utilisation"] = utilisation_json(measurement);
   if (!facts.blocks.lines.empty()) report["blocks"] = blocks_json(facts.blocks);
   report["statistics"] = std::move(statistics);
   report["unread_parameters"] = facts.unread;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "testbench/report/json_values.h"
 
@@ -17,6 +18,9 @@ double rounded(double value) {
 
 /// Programs come in bursts: amplification is that of the last so many intervals together.
 constexpr std::size_t k_window = 16;
+
+/// As many as a figure shows.
+constexpr std::size_t k_most_intervals = 64;
 
 Json amplification(const std::vector<DriveSample>& samples, std::size_t i) {
   const DriveSample& before = samples[i > k_window ? i - k_window : 0];
@@ -82,6 +86,29 @@ Json drive_series_json(const Measurement& measurement) {
     json["write_amplification"].push_back(amplification(samples, i));
     json["collection"].push_back(per_second(now.collected - before.collected, time));
     json["erases"].push_back(per_second(now.erases - before.erases, time));
+  }
+  return json;
+}
+
+Json utilisation_json(const Measurement& measurement) {
+  const BusySeries& busy = measurement.busy();
+  std::vector<Picoseconds> ends = busy.ends();
+  const std::size_t together = (ends.size() + k_most_intervals - 1) / k_most_intervals;
+  std::vector<Picoseconds> shown;  // counted from the end, so that the last one is whole
+  for (std::size_t i = ends.size(); i > 0; i -= std::min(i, together)) shown.push_back(ends[i - 1]);
+  std::reverse(shown.begin(), shown.end());
+  Json json = {{"doc",
+                "how busy all of a kind of resource were, on average over intervals that end at `time` (s "
+                "since measurement began); `dies: ...` is what dies were busy with"},
+               {"time", Json::array()},
+               {"resources", Json::object()}};
+  for (const Picoseconds end : shown) json["time"].push_back(static_cast<double>(end) * 1e-12);
+  for (std::size_t kind = 0; kind < busy.kinds().size(); ++kind) {
+    if (shown.empty() || busy.utilisation(kind, 0, shown.back()) == 0) continue;
+    Json& values = json["resources"][busy.kinds()[kind].label] = Json::array();
+    Picoseconds from = 0;
+    for (const Picoseconds end : shown)
+      values.push_back(std::round(busy.utilisation(kind, std::exchange(from, end), end) * 1e4) / 1e4);
   }
   return json;
 }

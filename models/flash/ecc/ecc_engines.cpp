@@ -145,13 +145,27 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds now) const {
 void EccEngines::report_use(StatisticsSink& sink, Decoder decoder, const std::string& name,
                             Picoseconds now) const {
   if (!provides(decoder)) return;
-  Picoseconds busy = carried_[decoder];
-  for (std::size_t i = 1; i < ecc_codes(); ++i) {
-    if (decoder_of(static_cast<EccCode>(i)) == decoder) busy += counts_[i].busy;
-  }
   const double time = static_cast<double>(now - since_) * config_.engines;
-  sink.value(name, ratio(static_cast<double>(busy - ahead(decoder, now)), time), "",
+  sink.value(name, ratio(static_cast<double>(busy(decoder, now)), time), "",
              "share of these decoders' time spent decoding");
+}
+
+void EccEngines::tell_busy(BusySink& sink, Picoseconds now) const {
+  if (provides(k_bch)) sink.busy("BCH decoders", busy(k_bch, now), config_.engines);
+  if (provides(k_ldpc)) sink.busy("LDPC decoders", busy(k_ldpc, now), config_.engines);
+  for (std::size_t i = 1; i < ecc_codes(); ++i) {
+    const auto code = static_cast<EccCode>(i);
+    if (const Decoder decoder = decoder_of(code); decoder > k_ldpc && provides(decoder))
+      sink.busy(std::string(ecc_code_name(code)) + " decoders", busy(decoder, now), config_.engines);
+  }
+}
+
+Picoseconds EccEngines::busy(Decoder decoder, Picoseconds now) const {
+  Picoseconds sum = carried_[decoder];
+  for (std::size_t i = 1; i < ecc_codes(); ++i) {
+    if (decoder_of(static_cast<EccCode>(i)) == decoder) sum += counts_[i].busy;
+  }
+  return sum - ahead(decoder, now);
 }
 
 Picoseconds EccEngines::ahead(Decoder decoder, Picoseconds now) const {

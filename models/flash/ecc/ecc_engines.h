@@ -18,6 +18,7 @@
 
 #include "models/base/archive.h"
 #include "models/base/booked.h"
+#include "models/base/busy_sink.h"
 #include "models/base/random.h"
 #include "models/base/statistics.h"
 #include "models/flash/ecc/ecc_config.h"
@@ -68,6 +69,7 @@ class EccEngines {
   /// The random stream; no decoding may be under way.
   void archive(Archive& archive) { archive(random_); }
   void report(StatisticsSink& sink, Picoseconds now) const;
+  void tell_busy(BusySink& sink, Picoseconds now) const;
   void reset_statistics(Picoseconds now);
 
  private:
@@ -82,6 +84,8 @@ class EccEngines {
   [[nodiscard]] bool provides(Decoder decoder) const;
   /// Of what is reserved of all engines of a decoder, what lies beyond `now`.
   [[nodiscard]] Picoseconds ahead(Decoder decoder, Picoseconds now) const;
+  /// How long the engines of a decoder have been decoding in the time measured, all together.
+  [[nodiscard]] Picoseconds busy(Decoder decoder, Picoseconds now) const;
   void report_use(StatisticsSink& sink, Decoder decoder, const std::string& name, Picoseconds now) const;
 
   EccConfig config_;

@@ -1,6 +1,7 @@
 #include "testbench/report/advice/busy_parts.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "models/base/quantity_text.h"
 
@@ -8,6 +9,8 @@ namespace tlmssd {
 namespace {
 
 constexpr double k_even = 0.9;  ///< of the busiest, from which on all of a kind are as busy as it
+/// Of the time measured, up to which the own time of a load tells more.
+constexpr double k_nearly_all = 0.9;
 /// From this share of the dies' time on, data on their way in or out are what limits them.
 constexpr double k_held_for_rate = 1.0 / 3;
 
@@ -17,7 +20,43 @@ MeasuredDrive::MeasuredDrive(const nlohmann::ordered_json& report, const ChosenL
     : statistics(report["statistics"]),
       loads(report["results"]["loads"]),
       uses(plain_utilisations(statistics)),
-      limits(chosen) {}
+      limits(chosen),
+      measured_(report["measured_time"]["value"].get<double>()) {}
+
+MeasuredDrive MeasuredDrive::in_time_of(const nlohmann::ordered_json& load) const {
+  MeasuredDrive own = *this;
+  if (!load.contains("own_time") || !load["own_time"].contains("utilisation")) return own;
+  if (load["own_time"]["span"]["value"].get<double>() > k_nearly_all * measured_) return own;
+  own.own_ = &load["own_time"]["utilisation"];
+  for (Utilisation& use : own.uses) {
+    const double mean = use.mean();
+    if (mean == 0) continue;
+    const double factor = own.own_->value(use.label, 0.0) / mean;
+    for (double& share : use.shares) share = std::min(share * factor, 1.0);
+  }
+  const std::string name = load["name"].get<std::string>();
+  own.time = "the time of " + name;
+  own.rate = "its rate";
+  return own;
+}
+
+bool MeasuredDrive::meet(const std::string& name, const nlohmann::ordered_json& load) const {
+  const auto time_of = [](const nlohmann::ordered_json& one) {
+    const double start = one["own_time"]["start"]["value"].get<double>();
+    return std::pair(start, start + one["own_time"]["span"]["value"].get<double>());
+  };
+  const auto asking = std::find_if(loads.begin(), loads.end(),
+                                   [&](const nlohmann::ordered_json& one) { return one["name"] == name; });
+  if (asking == loads.end() || !asking->contains("own_time") || !load.contains("own_time")) return true;
+  const auto [from, until] = time_of(*asking);
+  const auto [other_from, other_until] = time_of(load);
+  return std::max(from, other_from) < std::min(until, other_until);
+}
+
+double MeasuredDrive::dies_busy_with(std::string_view work) const {
+  if (own_ != nullptr) return own_->value("dies: " + std::string(work), 0.0);
+  return number_in(statistics, "busy " + std::string(work));
+}
 
 bool uneven(const Utilisation& use) {
   return use.highest() >= k_busy_resource && use.mean() < k_busy_resource &&

@@ -33,10 +33,18 @@ std::string some_of(std::size_t number);
 /// of.
 struct MeasuredDrive {
   MeasuredDrive(const nlohmann::ordered_json& report, const ChosenLimits& chosen);
+  /// The same in the own time of a load (its results), where that is known and less than nearly all
+  /// of the time measured: all of a kind are scaled alike.
+  [[nodiscard]] MeasuredDrive in_time_of(const nlohmann::ordered_json& load) const;
   /// Of the resource with this label; none: the drive has no such resource.
   [[nodiscard]] const Utilisation* use_of(std::string_view label) const;
   /// Mean utilisation of a resource, by its label; 0 where there is none.
   [[nodiscard]] double busy(std::string_view label) const;
+  /// Share of the dies' time that goes to this work ("read", "gc", ...).
+  [[nodiscard]] double dies_busy_with(std::string_view work) const;
+  /// Whether a load (its results) was at work while the one of this name was; it was, if there is
+  /// no such load.
+  [[nodiscard]] bool meet(const std::string& name, const nlohmann::ordered_json& load) const;
   /// What limits under this label, where some of a kind do by their numbers; nothing where no
   /// parameter would widen it.
   [[nodiscard]] std::optional<Resource> limiting(const Utilisation& use) const;
@@ -49,6 +57,12 @@ struct MeasuredDrive {
   const nlohmann::ordered_json& loads;  ///< their results
   std::vector<Utilisation> uses;
   ChosenLimits limits;
+  std::string time = "the time";  ///< what the shares are of
+  std::string rate = "the rate";  ///< what they bound
+
+ private:
+  double measured_;                              ///< seconds
+  const nlohmann::ordered_json* own_ = nullptr;  ///< utilisation in a load's own time; null: in all of it
 };
 
 }  // namespace tlmssd

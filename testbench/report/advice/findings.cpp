@@ -29,11 +29,13 @@ std::vector<std::pair<std::string, double>> writers_of(const Json& report) {
 }
 
 /// Shares of the loads in what the drive has under way, by name: how long it has had their commands
-/// since it took them out of their queues.
-std::vector<std::pair<std::string, double>> occupants_of(const MeasuredDrive& drive) {
+/// since it took them out of their queues. Of those that it has had at the time of `asker` alone.
+std::vector<std::pair<std::string, double>> occupants_of(const MeasuredDrive& drive,
+                                                         const std::string& asker) {
   std::vector<std::pair<std::string, double>> occupants;
   double sum = 0;
   for (const Json& load : drive.loads) {
+    if (!drive.meet(asker, load)) continue;
     double time = 0;
     for (const auto& [name, operation] : load["operations"].items()) {
       double mean = operation["latency"]["mean"].get<double>();
@@ -86,7 +88,7 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Json
     double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
     if (cause == "submission" && !load.empty() && !drive.limits.turns.empty()) {
       const double all = share;
-      for (const auto& [name, occupied] : occupants_of(drive)) {
+      for (const auto& [name, occupied] : occupants_of(drive, load)) {
         if (name == load) continue;
         add({"commands of " + name, "that load, or " + drive.limits.turns, 0}, all * occupied);
         share -= all * occupied;
@@ -110,6 +112,15 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Json
   return remedies;
 }
 
+/// Unless the same is said already: of all the time, what is to be said of a load's.
+void add(std::vector<Finding>& found, Finding finding) {
+  const auto what = [](const Finding& one) { return one.text.substr(0, one.text.find(':')); };
+  if (std::none_of(found.begin(), found.end(), [&](const Finding& one) {
+        return one.cause == finding.cause && what(one) == what(finding);
+      }))
+    found.push_back(std::move(finding));
+}
+
 void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
   std::vector<std::pair<double, Resource>> busy;
   for (const Utilisation& use : drive.uses) {
@@ -118,10 +129,10 @@ void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [share, resource] : busy) {
-    found.push_back({resource.name,
-                     fmt::format("{}: {} of the time busy, which bounds the rate at {:.2f} times this one",
-                                 resource.full_name(), share_text(share), 1 / share),
-                     resource.all_keys()});
+    add(found, {resource.name,
+                fmt::format("{}: {} of {} busy, which bounds {} at {:.2f} times this one",
+                            resource.full_name(), share_text(share), drive.time, drive.rate, 1 / share),
+                resource.all_keys()});
   }
 }
 
@@ -140,13 +151,13 @@ double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive) {
 void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<Finding>& found) {
   const std::string some = some_of(busy_ones(dies).size());
   const Remedy remedy = of_dies(drive, {});
-  found.push_back(
-      {some + "the dies",
-       fmt::format("{}{} dies: {} of the time busy, mostly with {}; all of them {}: spread evenly "
-                   "at most {:.1f} times the rate",
-                   some, dies.shares.size(), share_text(dies.highest()), remedy.cause,
-                   share_text(dies.mean()), 1 / std::max({dies.mean(), busiest_beside({}, drive), 1e-3})),
-       remedy.look_at, remedy.look_at_firmware});
+  add(found, {some + "the dies",
+              fmt::format("{}{} dies: {} of {} busy, mostly with {}; all of them {}: spread evenly "
+                          "at most {:.1f} times {}",
+                          some, dies.shares.size(), share_text(dies.highest()), drive.time, remedy.cause,
+                          share_text(dies.mean()),
+                          1 / std::max({dies.mean(), busiest_beside({}, drive), 1e-3}), drive.rate),
+              remedy.look_at, remedy.look_at_firmware});
 }
 
 void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
@@ -156,12 +167,12 @@ void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
   const Remedy remedy = of_dies(drive, {});
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == remedy.cause; }))
     return;
-  found.push_back({remedy.cause,
-                   fmt::format("the dies: {} of the time busy, {} for {}; without that at most {:.1f} times "
-                               "the rate",
-                               share_text(dies), share_text(remedy.share), remedy.cause,
-                               1 / std::max({dies - remedy.without, busiest_beside(remedy, drive), 1e-3})),
-                   remedy.look_at, remedy.look_at_firmware});
+  found.push_back(
+      {remedy.cause,
+       fmt::format("the dies: {} of {} busy, {} for {}; without that at most {:.1f} times {}",
+                   share_text(dies), drive.time, share_text(remedy.share), remedy.cause,
+                   1 / std::max({dies - remedy.without, busiest_beside(remedy, drive), 1e-3}), drive.rate),
+       remedy.look_at, remedy.look_at_firmware});
 }
 
 void slow_commands(const ShownResults& part, const Json& report, const MeasuredDrive& drive,
@@ -193,7 +204,12 @@ std::vector<Finding> findings(const Json& report, const ChosenLimits& limits) {
   const MeasuredDrive drive(report, limits);
   saturated(drive, found);
   saturated_dies(drive, found);
-  for (const ShownResults& part : shown_results(report)) slow_commands(part, report, drive, found);
+  for (const ShownResults& part : shown_results(report)) {
+    const MeasuredDrive in_own_time = drive.in_time_of(*part.results);
+    saturated(in_own_time, found);
+    saturated_dies(in_own_time, found);
+    slow_commands(part, report, in_own_time, found);
+  }
   return found;
 }
 

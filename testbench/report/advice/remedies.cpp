@@ -108,7 +108,7 @@ bool erases_for_slc_alone(const MeasuredDrive& drive) {
 
 /// What makes room for what is written.
 Remedy of_making_room(const MeasuredDrive& drive, const Asker& asker) {
-  const bool folding = number_in(drive.statistics, "busy migration") > number_in(drive.statistics, "busy gc");
+  const bool folding = drive.dies_busy_with("migration") > drive.dies_busy_with("gc");
   return folding ? of_migration(drive) : of_collection(drive, asker);
 }
 
@@ -226,7 +226,7 @@ Remedy of_collection(const MeasuredDrive& drive, const Asker& asker) {
 bool has_hot_dies(const MeasuredDrive& drive) {
   const Utilisation* const dies = drive.use_of("dies");
   return dies != nullptr && uneven(*dies) && !drive.transfers_limit() &&
-         number_in(drive.statistics, "busy read") > dies->mean() / 2;
+         drive.dies_busy_with("read") > dies->mean() / 2;
 }
 
 Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
@@ -235,22 +235,22 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
     double time = 0;
     bool takes_its_own = true;  ///< as in Remedy
   };
-  const auto time = [&](std::string_view work) { return number_in(drive.statistics, work); };
+  const auto time = [&](std::string_view work) { return drive.dies_busy_with(work); };
   const Retries retries = retries_of(drive);
-  const double reads = time("busy read");
+  const double reads = time("read");
   const Remedy again = of_error_correction();
   const Remedy collection = of_collection(drive, asker);
   const Remedy migration = of_migration(drive);
   const bool folds = collection.cause == migration.cause;  // with the erases that it takes
-  const std::vector<Work> works = {{collection, time("busy gc") + (folds ? time("busy migration") : 0)},
-                                   {of_programs(drive, "ssd.flash.ways or ssd.flash.channels"),
-                                    time("busy program") + time("busy erase"), false},
-                                   {of_reads(drive), reads * (1 - retries.share), false},
-                                   {migration, time("busy migration")},
-                                   {of_map_pages(), time("busy map")},
-                                   {{"refresh", "", 0, "firmware.refresh"}, time("busy refresh")},
-                                   {{"wear levelling", "", 0, "firmware.wear"}, time("busy wear")},
-                                   {again, reads * retries.share}};
+  const std::vector<Work> works = {
+      {collection, time("gc") + (folds ? time("migration") : 0)},
+      {of_programs(drive, "ssd.flash.ways or ssd.flash.channels"), time("program") + time("erase"), false},
+      {of_reads(drive), reads * (1 - retries.share), false},
+      {migration, time("migration")},
+      {of_map_pages(), time("map")},
+      {{"refresh", "", 0, "firmware.refresh"}, time("refresh")},
+      {{"wear levelling", "", 0, "firmware.wear"}, time("wear")},
+      {again, reads * retries.share}};
   const Work& longest = *std::max_element(works.begin(), works.end(),
                                           [](const Work& a, const Work& b) { return a.time < b.time; });
   const bool retried = longest.remedy.cause == again.cause;

@@ -62,6 +62,7 @@ Json figure_data(const Json& report) {
   data["parts"] = Json::array();
   for (const ShownResults& shown : shown_results(report)) data["parts"].push_back(part(shown));
   if (report.contains("series")) data["drive"] = report["series"];
+  if (report.contains("utilisation")) data["utilisation_over_time"] = report["utilisation"];
   if (report.contains("blocks")) data["blocks"] = report["blocks"];
   const std::vector<Utilisation> busy = plain_utilisations(report["statistics"]);
   data["utilisation"] = Json::array();

@@ -15,6 +15,9 @@ function seriesOf(line) {
   return line.part.series[line.operation];
 }
 
+const DIES = "dies: ";
+const sum = (values) => values.reduce((all, value) => all + value, 0);
+
 const PANELS = [];
 function panel(title, rows, label, more = {}) {
   const known = rows.filter((row) => row.value !== null);
@@ -33,6 +36,20 @@ if (report.drive) {
   panel("moved by collection (B/s)", drive("collection"), NUMBER_LABEL);
   panel("units in the write buffer", drive("buffered"), NUMBER_LABEL);
 }
+if (report.utilisation_over_time) {
+  const {time, resources} = report.utilisation_over_time;
+  const shares = (kinds) => kinds.flatMap(({name, values}) =>
+    time.map((t, i) => ({line: name, t: (t + (i > 0 ? time[i - 1] : 0)) / 2, value: values[i]})));
+  const all = Object.entries(resources).map(([name, values]) => ({name, values}));
+  const busiest = all.filter(({name}) => !name.startsWith(DIES))
+    .sort((a, b) => sum(b.values) - sum(a.values)).slice(0, PALETTE.length);
+  panel("busy: the busiest resources", shares(busiest), PERCENT_LABEL,
+    {own: {domain: busiest.map(({name}) => name), range: PALETTE}});
+  const works = all.filter(({name}) => name.startsWith(DIES))
+    .map(({name, values}) => ({name: name.slice(DIES.length), values}));
+  panel("what dies were busy with", shares(works), PERCENT_LABEL, {stacked: true,
+    own: {domain: works.map(({name}) => name), range: works.map(({name}) => causeColour(`die busy: ${name}`))}});
+}
 panel("commands outstanding", report.parts.flatMap((part) => part.series.queue_depth.map((value, i) => ({
   line: part.name || "all", t: Math.min((i + 0.5) * part.series.step.value, END), value}))),
   NUMBER_LABEL, {parts: true});
@@ -42,15 +59,17 @@ const PART_COLOURS = {
   domain: report.parts.map((part) => part.name || "all"),
   range: report.parts.map((part, i) => PALETTE[i % PALETTE.length])};
 
-function panelSpec({title, rows, label, lines, parts, log, step}, width, last) {
+function panelSpec({title, rows, label, lines, parts, log, step, own, stacked}, width, last) {
   const scale = lines ? LINE_COLOURS : PART_COLOURS;
-  const colour = lines || (parts && report.parts.length > 1)
-    ? {field: "line", type: "nominal", scale, legend: null} : {value: INK};
+  const legend = {orient: "top", title: null, offset: 0, padding: 0, columns: Math.floor(width / 110) || 1};
+  const colour = own ? {field: "line", type: "nominal", scale: own, legend}
+    : lines || (parts && report.parts.length > 1)
+      ? {field: "line", type: "nominal", scale, legend: null} : {value: INK};
   const encoding = {
     x: {...MOMENT, scale: {domain: {param: "zoom"}, domainMin: 0, domainMax: END, nice: false},
       title: last ? "time since measurement began" : null,
       axis: {labels: last, ticks: last, labelExpr: MOMENT_LABEL, labelFlush: true, grid: true}},
-    y: {field: "value", type: "quantitative", title: null,
+    y: {field: "value", type: "quantitative", title: null, stack: stacked ? "zero" : null,
       scale: log ? {type: "log", nice: false} : {zero: true, nice: true},
       axis: {labelExpr: label, minExtent: AXIS, maxExtent: AXIS, tickCount: 4, labelOverlap: "greedy"}},
     color: colour,
@@ -63,7 +82,7 @@ function panelSpec({title, rows, label, lines, parts, log, step}, width, last) {
     width, height: log ? 150 : 84, data: {values: rows}, encoding,
     title: {text: title, anchor: "start", fontSize: 12, fontWeight: "normal", offset: 5, frame: "group",
       limit: width},
-    mark: {type: "line", clip: true, strokeWidth: 1.4, ...(step ? {interpolate: "step-after"} : {})},
+    mark: {type: stacked ? "area" : "line", clip: true, ...(stacked ? {} : {strokeWidth: 1.4}), ...(step ? {interpolate: "step-after"} : {})},
   };
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <regex>
+#include <utility>
 
 #include "testbench/tests/program/planted.h"
 
@@ -463,6 +464,78 @@ TEST_CASE("decoders are named with the codes that they decode", "[program]") {
   const Json first = run_with({}, decoding)["findings"][0];
   CHECK(first["cause"] == "the LDPC decoders");
   CHECK(first["look_at"] == "ssd.flash.ecc.engines or ssd.flash.ecc.soft-ldpc.throughput");
+}
+
+TEST_CASE("what limits a burst is told of its own time, however long the drive rests behind it",
+          "[program]") {
+  const std::string drive = drive_with(
+      flash_of("channels: 2, ways: 2, bus: 50 MT/s, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+      k_fill);
+  const auto run_behind = [&](const char* pauses) {
+    return run_with({}, drive +
+                            "load:\n"
+                            "  - {name: burst, rw: read, bs: 128k, iodepth: 16, size: 32 MiB}\n"
+                            "  - {name: user, rw: randread, bs: 4k, thinktime: 10 ms, number_ios: " +
+                            pauses + "}\n");
+  };
+  // As long as the burst, and thirty times as long.
+  const Json together = run_behind("30");
+  const Json alone = run_behind("1000");
+  const auto of_burst = [](const Json& report) { return report["results"]["loads"][0]["own_time"]; };
+  const Json own = of_burst(alone)["utilisation"];
+  CHECK(own["channels"].get<double>() > 0.95);
+  CHECK(own["channels"].get<double>() ==
+        Approx(of_burst(together)["utilisation"]["channels"].get<double>()).epsilon(0.02));
+  const auto told_of = [](const Json& report, const std::string& beginning) -> std::string {
+    for (const Json& one : report["findings"])
+      if (one["text"].get<std::string>().starts_with(beginning)) return one["cause"];
+    return "";
+  };
+  CHECK(told_of(alone, "p99.9 of burst read") == told_of(together, "p99.9 of burst read"));
+  bool limit = false;
+  for (const Json& one : alone["findings"]) {
+    const std::string text = one["text"];
+    if (text.starts_with("the flash channels: ")) {
+      CHECK_THAT(text, Catch::Contains(" of the time of burst busy, which bounds its rate at 1.0"));
+      limit = true;
+    }
+  }
+  CHECK(limit);
+  // Over all the time the channels rest, and the intervals of the report add up to that.
+  double seconds = 0;
+  double busy = 0;
+  const Json& over_time = alone["utilisation"];
+  const Json& channels = over_time["resources"]["channels"];
+  REQUIRE(channels.size() == over_time["time"].size());
+  CHECK(channels.size() <= 64);
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    const double end = over_time["time"][i].get<double>();
+    busy += channels[i].get<double>() * (end - std::exchange(seconds, end));
+  }
+  CHECK(seconds == Approx(alone["measured_time"]["value"].get<double>()));
+  CHECK(busy / seconds ==
+        Approx(alone["statistics"]["flash"]["bus_utilisation"]["value"].get<double>()).epsilon(0.01));
+}
+
+TEST_CASE("who waits for a turn waits for none that is over", "[program]") {
+  const auto cause = [](const std::string& stonewall) -> std::string {
+    const std::string text = replaced(
+        drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+                   k_fill +
+                       "load:\n"
+                       "  - {name: heavy, queue: 0, rw: randread, bs: 4k, iodepth: 64, number_ios: 20000}\n"
+                       "  - {name: light, queue: 1, rw: randread, bs: 4k, iodepth: 64, " +
+                       stonewall + "number_ios: 2000}\n"),
+        "lba_size: 4 KiB",
+        "lba_size: 4 KiB, queues: 2, outstanding_limit: 16, arbitration: weighted, weights: [100, 1]");
+    const Json report = run_with({}, text);
+    for (const Json& one : report["findings"]) {
+      if (one["text"].get<std::string>().starts_with("p99.9 of light read")) return one["text"];
+    }
+    return "";
+  };
+  CHECK_THAT(cause(""), Catch::Contains("commands of heavy"));
+  CHECK_THAT(cause("stonewall: true, "), !Catch::Contains("heavy"));
 }
 
 }  // namespace tlmssd::program_tests
