@@ -9,7 +9,7 @@ A metric has a short name, and its path in report.json means the same:
 | `read.mean`, `read.p99.9`, `write.max` | `results.total.operations.read.latency.mean`, ... (ns) |
 | `read.ledger.sense` | `results.total.operations.read.ledger.sense.mean_ns` |
 | `read.tail.ledger.die busy: gc` | the same of the slowest per cent |
-| `loads.NAME.own_time.iops` | from the load's first command to the end of its last, in place of all the time measured |
+| `loads.NAME.own_time.iops` | from its first command to the end of its last |
 | `loads.NAME.read.p99` | the same of one load, by its name (without one: `load`, `load 2`, ...) |
 | `write_amplification` | `write_amplification.total.value` |
 | `write_amplification.refresh` | `write_amplification.refresh.value` |
