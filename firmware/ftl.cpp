@@ -351,6 +351,10 @@ Bytes Ftl::dram_bytes() const {
   return parts_->dram_bytes();
 }
 
+Bytes Ftl::host_memory_bytes() const {
+  return parts_->core.map->host_memory_bytes();
+}
+
 std::uint64_t Ftl::largest_logical_blocks(const DriveShape& shape, const FirmwareConfig& config) {
   const Layout layout = make_layout(shape, config);
   return largest_logical_units(shape, layout, config) * layout.sectors;

@@ -67,6 +67,7 @@ class Ftl final : public Firmware {
   [[nodiscard]] std::string why_read_only() const override;
 
   [[nodiscard]] Bytes dram_bytes() const override;
+  [[nodiscard]] Bytes host_memory_bytes() const override;
   /// The most logical blocks a drive of this shape can offer with this configuration
   /// (shape.logical_blocks is not looked at).
   [[nodiscard]] static std::uint64_t largest_logical_blocks(const DriveShape& shape,

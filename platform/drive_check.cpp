@@ -88,6 +88,23 @@ void check_dram(const SsdConfig& config, Bytes firmware, bool cache) {
       fmt::format("{} MiB", mebibytes(needed)));
 }
 
+/// Refuses a host memory buffer that does not hold what firmware keeps there.
+void check_host_memory(const SsdConfig& config, Bytes firmware) {
+  if (firmware <= config.host.memory_buffer) return;
+  const auto text = [](Bytes bytes) {
+    return format_value(Kind::bytes, Value(static_cast<std::int64_t>(bytes)));
+  };
+  if (config.host.is_sata()) {
+    throw refusal("firmware.mapping.cache_in", "host needs a host memory buffer, which SATA does not have",
+                  "dram");
+  }
+  throw refusal("ssd.host.memory_buffer",
+                fmt::format("{} do not hold the cache of map entries ({}), which firmware.mapping.cache_in "
+                            "puts there",
+                            text(config.host.memory_buffer), text(firmware)),
+                text(firmware));
+}
+
 void check_flash(const SsdConfig& config, const firmware::DriveShape& shape) {
   check_decoders(config, shape);
   const auto scheduler = make_scheduler(config.scheduling, given(config.scheduling_values));
@@ -213,6 +230,7 @@ void check_drive(const SsdConfig& config) {
     const auto firmware = make_firmware(config, ports, shape);
     const auto* const own = dynamic_cast<const firmware::Ftl*>(firmware.get());
     const firmware::Cache* const cache = own == nullptr ? nullptr : own->cache();
+    errors.attempt([&] { check_host_memory(config, firmware->host_memory_bytes()); });
     check_dram(config, firmware->dram_bytes(), cache != nullptr && !cache->non_volatile());
     if (config.steady_after) check_steady(config, *firmware, *config.steady_after);
   });

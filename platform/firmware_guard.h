@@ -31,6 +31,7 @@ class FirmwareGuard final : public firmware::Firmware {
   /// InputError when flash operations are under way when its firmware says that it is drained.
   Task<> drain() override;
   [[nodiscard]] Bytes dram_bytes() const override { return firmware_->dram_bytes(); }
+  [[nodiscard]] Bytes host_memory_bytes() const override { return firmware_->host_memory_bytes(); }
   void set_timed(bool timed) override { firmware_->set_timed(timed); }
   [[nodiscard]] bool archives() const override { return firmware_->archives(); }
   /// InputError when its firmware takes no snapshots.

@@ -172,6 +172,11 @@ void Ssd::build_host() {
   connect(host_->mailbox_isock, cpu_->mailbox_tsock);
   connect(host_->memory_isock, bus_->master_tsock(k_master_host));
   port_->set_host(*host_);
+  if (config_.host.memory_buffer > 0) {
+    const Bytes size = config_.host.memory_buffer;
+    host_memory_ = std::make_unique<HostMemory>("host_memory", size, host_->link(), event_queue_);
+    connect(bus_->add_memory("host_memory_isock", k_host_memory_base, size), host_memory_->bus_tsock);
+  }
   host_socket_ = config_.check_protocol ? &add_checker(host_->host_tsock).tsock : &host_->host_tsock;
 }
 
@@ -314,6 +319,7 @@ void Ssd::tell_busy(BusySink& sink) const {
 
 void Ssd::report(StatisticsSink& sink) const {
   host_->report(sink);
+  if (host_memory_) host_memory_->report(sink);
   cpu_->report(sink);
   bus_->report(sink);
   if (dram_) dram_->report(sink);
@@ -328,6 +334,7 @@ void Ssd::report(StatisticsSink& sink) const {
 
 void Ssd::reset_statistics() {
   host_->reset_statistics();
+  if (host_memory_) host_memory_->reset_statistics();
   cpu_->reset_statistics();
   bus_->reset_statistics();
   if (dram_) dram_->reset_statistics();

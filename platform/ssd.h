@@ -23,6 +23,7 @@
 #include "models/base/event_queue.h"
 #include "models/base/identity.h"
 #include "models/flash/flash_array.h"
+#include "models/host/host_memory.h"
 #include "models/memory/foreign_memory.h"
 #include "models/tlm/kernel_time.h"
 #include "models/tlm/protocol_checker.h"
@@ -157,6 +158,7 @@ class Ssd : public sc_core::sc_module {
   const firmware::Ftl* own_ = nullptr;  ///< null: it is another
   FirmwareGuard* guard_ = nullptr;      ///< null: it is our own
   std::unique_ptr<HostInterface> host_;
+  std::unique_ptr<HostMemory> host_memory_;  ///< null: there is no host memory buffer
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
   tlm::tlm_target_socket<>* host_socket_ = nullptr;
   bool drained_ = true;

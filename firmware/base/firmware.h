@@ -49,6 +49,8 @@ class Firmware {
 
   // ---- what it may have
 
+  /// Of the host memory buffer, what firmware uses, from address 0.
+  [[nodiscard]] virtual Bytes host_memory_bytes() const { return 0; }
   /// From now on time passes, or does not. Nothing is under way. Drives begin timed.
   virtual void set_timed(bool /*timed*/) {}
   /// Whether archive() can be called.

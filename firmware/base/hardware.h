@@ -68,7 +68,8 @@ class CpuPort {
 
 // ---- memory
 
-enum class MemoryKind : std::uint8_t { dram, scm };
+/// `host`: the host memory buffer, over the link.
+enum class MemoryKind : std::uint8_t { dram, scm, host };
 
 class MemoryPort {
  public:
@@ -180,7 +181,7 @@ class MemorySpans {
   Bytes bytes_ = 0;
 };
 
-/// `MemoryAccess access(hw, ...); co_await access;`: accesses to DRAM or SCM that start together,
+/// `MemoryAccess access(hw, ...); co_await access;`: accesses to memories that start together,
 /// charged to `cause` until the last of them ends.
 class MemoryAccess {
  public:

@@ -22,7 +22,7 @@ class BufferedMapPages final : public MapPages {
   Task<bool> write(Lpn page) override;
   void pump() override { flusher_.pump_if_due(); }
   void drop(Lpn page) override;
-  [[nodiscard]] EventQueue& event_queue() const override { return core_.hw.event_queue; }
+  [[nodiscard]] Hardware& hardware() const override { return core_.hw; }
   [[nodiscard]] bool read_only() const override { return core_.read_only; }
 
  private:

@@ -31,10 +31,13 @@ Task<> Commands::read(HostCommand& command) {
       co_await RunStage(hw, Stage::translate, &command.ledger, static_cast<std::uint32_t>(count));
     }
     self.waits_for = "the map";
-    if (!core.map_at_hand(unit, count)) co_await core.map->fetch(unit, count, &command.ledger);
-    const MappingScheme::Span where = core.map_entries(unit, count);
-    MemoryAccess entries(hw, MemoryKind::dram, where.address, where.bytes, false, &command.ledger,
-                         Cause::map_fetch);
+    std::uint64_t brought = 0;
+    if (!core.map_at_hand(unit, count)) {
+      brought = core.map_to_bring(unit, count);
+      co_await core.map->fetch(unit, count, &command.ledger);
+    }
+    MemoryAccess entries(hw, &command.ledger, Cause::map_fetch);
+    core.read_map_entries(entries, unit, count, brought);
     co_await entries;
     if (front != nullptr) co_await front->prepare_read(self, hold);
   }

@@ -132,7 +132,14 @@ void Core::refuse_entries(Lpn first, std::uint64_t count, const MappingScheme::S
       fmt::format("{} has the entries of logical units {} to {} in {} B from address {} on, which are "
                   "not within the {} B that it takes",
                   config.mapping.scheme, first, first + count - 1, entries.bytes, entries.address,
-                  map_bytes_));
+                  entries.memory == MemoryKind::dram ? map_bytes_ : map_host_bytes_));
+}
+
+void Core::post_to_host(Lpn first, std::uint32_t count) {
+  const std::uint64_t cached = map->in_host_memory(first, count);
+  if (cached == 0) return;
+  const MappingScheme::Span entries = map_entries(first, cached);
+  hw.memory.access(MemoryKind::host, entries.address, entries.bytes, true, posted_);
 }
 
 void Core::refuse_touched(std::uint64_t unit, std::uint64_t answer) const {

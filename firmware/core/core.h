@@ -59,11 +59,12 @@ class Core {
     if (where.entry() > flash_units_) refuse_place(unit, where);
     return where;
   }
-  /// Where the map entries of `count` units from `first` on lie in DRAM, as the mapping scheme
-  /// says; InputError when that is not in the DRAM that it takes.
+  /// Where the map entries of `count` units from `first` on lie in memory, as the mapping scheme
+  /// says; InputError when that is not in the memory that it takes.
   [[nodiscard]] MappingScheme::Span map_entries(Lpn first, std::uint64_t count) const {
     const MappingScheme::Span entries = map->entries(first, count);
-    if (entries.bytes == 0 || entries.address > map_bytes_ || entries.bytes > map_bytes_ - entries.address)
+    const Bytes size = entries.memory == MemoryKind::dram ? map_bytes_ : map_host_bytes_;
+    if (entries.bytes == 0 || entries.address > size || entries.bytes > size - entries.address)
       refuse_entries(first, count, entries);
     return entries;
   }
@@ -101,7 +102,21 @@ class Core {
   /// Accounts for map updates: bandwidth is taken, nothing waits.
   void post_map_update(Lpn first, std::uint32_t count) {
     const MappingScheme::Span entries = map_entries(first, count);
+    if (entries.memory != MemoryKind::dram) return post_to_host(first, count);
     hw.memory.access(MemoryKind::dram, entries.address, entries.bytes, true, posted_);
+  }
+  /// Of the entries of `count` units from `first` on, those that a fetch() brings from flash and
+  /// that are to be looked at where they arrive, because the cache is farther away.
+  [[nodiscard]] std::uint64_t map_to_bring(Lpn first, std::uint64_t count) const {
+    return map_host_bytes_ > 0 ? count - map->in_host_memory(first, count) : 0;
+  }
+  /// `access` reads the entries of `count` units from `first` on, of which fetch() has brought
+  /// `brought` into DRAM just now: these are looked at there.
+  void read_map_entries(MemoryAccess& access, Lpn first, std::uint64_t count, std::uint64_t brought) const {
+    if (brought > 0) access.add(MemoryKind::dram, map_bytes_, MappingScheme::k_entry_bytes * brought, false);
+    if (brought == count) return;
+    const MappingScheme::Span entries = map_entries(first, count - brought);
+    access.add(entries.memory, entries.address, entries.bytes, false);
   }
   /// Whether the map entries of `count` units from `first` on can be looked up without
   /// map->fetch().
@@ -153,6 +168,8 @@ class Core {
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 
  private:
+  /// Of the entries, those that lie in the host memory buffer: others are in flash alone.
+  [[gnu::cold]] void post_to_host(Lpn first, std::uint32_t count);
   [[noreturn, gnu::cold]] void refuse_place(Lpn unit, Ppn where) const;
   [[noreturn, gnu::cold]] void refuse_entries(Lpn first, std::uint64_t count,
                                               const MappingScheme::Span& entries) const;
@@ -160,6 +177,7 @@ class Core {
 
   std::uint64_t flash_units_ = layout.total_units();
   Bytes map_bytes_ = map->dram_bytes();
+  Bytes map_host_bytes_ = map->host_memory_bytes();
   Completion posted_;
 };
 

@@ -15,6 +15,9 @@ const ParameterTable<DftlConfig>& DftlConfig::parameters() {
           .bytes("cache", &DftlConfig::cache, {8, Bytes{1} << 40U},
                  "DRAM for map entries, 8 B each (logical and physical number); beyond that comes only the "
                  "directory of map pages")
+          .choice("cache_in", &DftlConfig::cache_in, {"dram", "host"},
+                  "where that cache lies: dram, or host, the host memory buffer (ssd.host.memory_buffer), "
+                  "which is reached over the link; the directory stays in DRAM")
           .integer(
               "line", &DftlConfig::line, {0, 16384},
               "entries that are brought in and thrown out together; must divide the entries of a map page "
@@ -66,6 +69,7 @@ Dftl::Dftl(const Config& config, const Layout& layout)
       capacity_(checked_capacity(config, line_, ceiling(logical_units_, line_))),
       protected_(config.segmented_lru ? capacity_ / 2 : 0),
       batch_update_(config.batch_update),
+      in_host_(config.lies_in_host()),
       entries_(logical_units_ + pages_count_),
       index_(capacity_),
       dirty_(pages_count_) {}
@@ -84,17 +88,18 @@ void Dftl::update(Lpn unit, Ppn where) {
   if (!lines_[i].dirty) set_dirty(i);
 }
 
-// The cache, then the GTD. Places in the cache are spread by number: only the amount of DRAM that
-// is accessed matters. Of an entry the physical number alone is transferred; the search for it is
-// part of the firmware stage.
+// The cache, unless it lies in the host's memory, then the GTD. Places in the cache are spread by
+// number: only the amount of memory that is accessed matters. Of an entry the physical number alone
+// is transferred; the search for it is part of the firmware stage.
 MappingScheme::Span Dftl::entries(Lpn first, std::uint64_t count) const {
   if (first >= logical_units_) {
     const std::uint64_t page = first - logical_units_;
     const std::uint64_t pages = std::min<std::uint64_t>(count, pages_count_ - page);
-    return {cache_bytes() + k_entry_bytes * page, k_entry_bytes * pages};
+    return {cache_dram_bytes() + k_entry_bytes * page, k_entry_bytes * pages};
   }
   const Bytes bytes = std::min(k_entry_bytes * count, cache_bytes());
-  return {k_cached_bytes * first % (cache_bytes() - bytes + 1), bytes};
+  return {k_cached_bytes * first % (cache_bytes() - bytes + 1), bytes,
+          in_host_ ? MemoryKind::host : MemoryKind::dram};
 }
 
 // ------------------------------------------------------------------------------------------------------- the lines in the cache
@@ -197,6 +202,17 @@ bool Dftl::at_hand(Lpn first, std::uint64_t count) const {
   return true;
 }
 
+std::uint64_t Dftl::in_host_memory(Lpn first, std::uint64_t count) const {
+  const std::uint64_t end = std::min<std::uint64_t>(first + count, logical_units_);
+  std::uint64_t entries = 0;
+  for (std::uint64_t at = first; at < end;) {
+    const std::uint64_t next = std::min(end, (at / line_ + 1) * line_);
+    if (index_.find(static_cast<Lpn>(at / line_)) != k_none) entries += next - at;
+    at = next;
+  }
+  return entries;
+}
+
 bool Dftl::resident(Lpn first, std::uint64_t count) {
   if (excess() > 0) return false;
   if (count == 0) return true;
@@ -273,8 +289,11 @@ void Dftl::take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most) 
   for (std::uint32_t line = first; line <= last; ++line) missing += index_.find(line) == k_none ? 1 : 0;
   for (std::uint32_t line = first; line <= last; ++line) {
     if (index_.find(line) != k_none) continue;
-    if (missing-- <= most) insert(line, k_probationary);
+    if (missing-- > most) continue;
+    insert(line, k_probationary);
+    if (in_host_) add_line(taken_in_, line);
   }
+  if (in_host_) post_lines();
   // Several commands at once may have brought in more than fits: what is clean goes at once.
   while (lines() > capacity_ && !lines_[victim()].dirty) {
     ++stats_.clean_evictions;
@@ -288,32 +307,50 @@ void Dftl::take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most) 
 Task<> Dftl::make_space(std::uint64_t own) {
   for (std::uint64_t most = excess(own); most > 0 && excess(own) > 0 && lines() > 0; --most) {
     const Index i = victim();
-    const std::uint32_t page = page_of(lines_[i]);
+    const std::uint32_t number = lines_[i].number;
     const bool dirty = lines_[i].dirty;
     const bool late = lines_[i].segment == k_late;
     remove(i);
     ++(dirty ? stats_.dirty_evictions : stats_.clean_evictions);
-    if (dirty) co_await write_back(page, late);
+    if (dirty) co_await write_back(number, late);
   }
 }
 
-// A dirty line of `page` has been taken out: the page is written anew. A read-only drive writes
+// Dirty line `number` has been taken out: its map page is written anew. A read-only drive writes
 // nothing; what is in flash is old, which the spare areas would tell.
-Task<> Dftl::write_back(std::uint32_t page, bool late) {
+Task<> Dftl::write_back(std::uint32_t number, bool late) {
   if (pages_->read_only()) co_return;
+  const std::uint32_t page = number / lines_per_page_;
+  MemoryAccess lines(pages_->hardware(), nullptr, Cause::map_fetch);  // at the same time as the page
+  if (in_host_) {
+    MemorySpans dirty;
+    add_line(dirty, number);
+    for (Index i = dirty_[page] - 1; i != k_none; i = lines_[i].next_dirty) {
+      if (goes_along(lines_[i], late)) add_line(dirty, lines_[i].number);
+    }
+    lines.add(MemoryKind::host, dirty, false);
+  }
   if (line_ < per_page_ && pages_->in_flash(unit_of(page))) co_await read_page(page);
+  if (in_host_) co_await lines;
   const bool written = co_await pages_->write(unit_of(page));
   if (!written) co_return;
   ++stats_.write_backs;
   for (Index i = dirty_[page] - 1; i != k_none;) {
     const Index next = lines_[i].next_dirty;
-    if (batch_update_ || (late && lines_[i].segment == k_late)) {
+    if (goes_along(lines_[i], late)) {
       ++stats_.batched;
       set_clean(i);
     }
     i = next;
   }
   pages_->pump();
+}
+
+void Dftl::post_lines() {
+  for (const MemorySpans::Span& lines : taken_in_) {
+    pages_->hardware().memory.access(MemoryKind::host, lines.address, lines.bytes, true, posted_);
+  }
+  taken_in_.clear();
 }
 
 Task<> Dftl::read_page(std::uint32_t page) {
@@ -377,7 +414,9 @@ void Dftl::report(StatisticsSink& sink) const {
   sink.value("lines", lines(), "", "lines in the cache at the end");
   sink.value("dirty lines", dirty_lines_, "", "of these, lines that differ from flash");
   sink.value("most lines", s.most_lines, "", "most lines at any time, late entries included");
-  sink.value("cache bytes", cache_bytes(), "B", "DRAM for map entries");
+  sink.value("cache bytes", cache_bytes(), "B",
+             in_host_ ? "host memory for map entries" : "DRAM for map entries");
+  if (in_host_) sink.text("cache in", "host", "the host memory buffer holds the cache");
   sink.value("directory bytes", gtd_bytes(), "B", "DRAM for the places of map pages");
 }
 
@@ -390,9 +429,9 @@ void Dftl::archive(Archive& a) {
   std::uint64_t shape[] = {capacity_, line_};
   a.bytes(shape, sizeof shape);
   if (shape[0] != capacity_ || shape[1] != line_) {
-    throw ArchiveError(
-        fmt::format("the snapshot has {} lines of {} map entries in DRAM, this drive has room for {} of {}",
-                    shape[0], shape[1], capacity_, line_));
+    throw ArchiveError(fmt::format(
+        "the snapshot has {} lines of {} map entries in its cache, this drive has room for {} of {}",
+        shape[0], shape[1], capacity_, line_));
   }
   a(entries_);
   a(stats_);

@@ -1,5 +1,5 @@
 // DFTL: page-level mapping with the table in flash and a cache of its entries in DRAM (Gupta, Kim &
-// Urgaonkar, ASPLOS 2009).
+// Urgaonkar, ASPLOS 2009), or in the host memory buffer of a drive with hardly any DRAM.
 //
 // Map pages (the paper's translation pages) hold unit_bytes / 4 entries each and lie in flash; the
 // global translation directory (GTD) that says where is in DRAM. The cached mapping table (CMT)
@@ -20,7 +20,14 @@
 // with what was moved, but be bounded by the number of map pages. Entries that are being read lie
 // in buffers of their own and do not count.
 //
-// The emulator's truth is the table in host memory: what is cached decides about time and flash
+// A cache in the host's memory costs traffic that one in DRAM does not show: lines are written
+// there when they come, and read back when a dirty one is written to flash, 8 bytes per entry,
+// those of neighbouring lines together; nothing waits for the former, the write of the map page for
+// the latter. A hit is read over the link, while what has just come from flash is looked at in
+// DRAM, where it has arrived. Which lines there are, and where, the controller knows by itself
+// (left out: the memory that takes).
+//
+// The emulator's truth is the table in its own memory: what is cached decides about time and flash
 // traffic, never about data. Left out: blocks of their own for map pages (they travel with the
 // host's data), the reading of spare areas after a loss of power or of a map page, the adaptive
 // partial and full updates of later variants (S-FTL, CDFTL, TPFTL).
@@ -39,10 +46,12 @@ namespace tlmssd::firmware {
 
 struct DftlConfig {
   Bytes cache = Bytes{1} << 20U;
+  std::string cache_in = "dram";
   std::uint32_t line = 1;
   bool segmented_lru = true;
   bool batch_update = true;
   static const ParameterTable<DftlConfig>& parameters();
+  [[nodiscard]] bool lies_in_host() const { return cache_in == "host"; }
 };
 
 struct DftlStatistics {
@@ -80,7 +89,9 @@ class Dftl final : public MappingScheme {
   }
   [[nodiscard]] bool at_hand(Lpn first, std::uint64_t count) const override;
   [[nodiscard]] Span entries(Lpn first, std::uint64_t count) const override;
-  [[nodiscard]] Bytes dram_bytes() const override { return cache_bytes() + gtd_bytes(); }
+  [[nodiscard]] Bytes dram_bytes() const override { return cache_dram_bytes() + gtd_bytes(); }
+  [[nodiscard]] Bytes host_memory_bytes() const override { return in_host_ ? cache_bytes() : 0; }
+  [[nodiscard]] std::uint64_t in_host_memory(Lpn first, std::uint64_t count) const override;
   void archive(Archive& archive) override;
 
   [[nodiscard]] std::uint32_t entries_per_page() const override { return per_page_; }
@@ -120,6 +131,8 @@ class Dftl final : public MappingScheme {
   };
 
   [[nodiscard]] Bytes cache_bytes() const { return capacity_ * line_ * k_cached_bytes; }
+  [[nodiscard]] Bytes cache_dram_bytes() const { return in_host_ ? 0 : cache_bytes(); }
+  [[nodiscard]] Bytes line_bytes() const { return line_ * k_cached_bytes; }
   [[nodiscard]] Bytes gtd_bytes() const { return k_entry_bytes * pages_count_; }
   [[nodiscard]] std::uint32_t page_of(const Line& line) const { return line.number / lines_per_page_; }
   [[nodiscard]] Lpn unit_of(std::uint32_t page) const { return static_cast<Lpn>(logical_units_ + page); }
@@ -146,9 +159,20 @@ class Dftl final : public MappingScheme {
   Task<> fetch_from(std::uint32_t page, std::uint64_t first, std::uint64_t end);
   void take_in(std::uint32_t first, std::uint32_t last, std::uint64_t most);
   Task<> make_space(std::uint64_t own);
-  Task<> write_back(std::uint32_t page, bool late);
+  Task<> write_back(std::uint32_t number, bool late);
+  /// Whether a dirty line goes with the write of its map page when another one, `late` or not,
+  /// does.
+  [[nodiscard]] bool goes_along(const Line& line, bool late) const {
+    return batch_update_ || (late && line.segment == k_late);
+  }
   Task<> read_page(std::uint32_t page);
   void charge(Ledger* ledger) const;
+
+  // ---- a cache in the host memory buffer
+  void add_line(MemorySpans& lines, std::uint32_t number) const {
+    lines.add(number % capacity_ * line_bytes(), line_bytes());
+  }
+  void post_lines();
 
   std::uint64_t logical_units_;
   std::uint32_t per_page_;  ///< entries of a map page
@@ -158,6 +182,7 @@ class Dftl final : public MappingScheme {
   std::uint64_t capacity_;   ///< lines
   std::uint64_t protected_;  ///< lines of the protected segment, at most
   bool batch_update_;
+  bool in_host_;  ///< the cache
   SparseArray<std::uint32_t> entries_;
   MapPages* pages_ = nullptr;
   UnitHash index_;  ///< line number to place
@@ -170,7 +195,9 @@ class Dftl final : public MappingScheme {
   std::uint64_t void_first_ = 0;  ///< units whose entries need not be kept: their map pages are void
   std::uint64_t void_end_ = 0;
   std::unordered_map<std::uint32_t, WaitQueue>
-      reading_;  ///< map pages that are being read, and who waits for them
+      reading_;           ///< map pages that are being read, and who waits for them
+  MemorySpans taken_in_;  ///< lines to be written into the host memory buffer
+  Completion posted_;
   DftlStatistics stats_;
 };
 

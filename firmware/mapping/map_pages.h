@@ -3,8 +3,8 @@
 // A map page is a mapping page with a number behind the logical ones.
 #pragma once
 
+#include "firmware/base/hardware.h"
 #include "firmware/base/layout.h"
-#include "models/base/event_queue.h"
 #include "models/base/task.h"
 
 namespace tlmssd::firmware {
@@ -30,7 +30,8 @@ class MapPages {
   /// `page` is void: nothing in it is mapped.
   virtual void drop(Lpn page) = 0;
 
-  [[nodiscard]] virtual EventQueue& event_queue() const = 0;
+  [[nodiscard]] virtual Hardware& hardware() const = 0;
+  [[nodiscard]] EventQueue& event_queue() const { return hardware().event_queue; }
   [[nodiscard]] virtual bool read_only() const = 0;
 };
 

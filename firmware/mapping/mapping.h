@@ -2,8 +2,8 @@
 // (firmware.mapping.scheme).
 //
 // lookup() and update() act on map entries that are at hand; a scheme that keeps part of its table
-// in flash brings them in with fetch(). Entries that are at hand lie in DRAM: the caller accounts
-// for the access at entries().
+// in flash brings them in with fetch(). Entries that are at hand lie in DRAM or in the host memory
+// buffer: the caller accounts for the access at entries().
 //
 // A table in flash consists of map pages of one mapping page each. They are units like any other,
 // numbered from the last logical unit on: written through the write buffer, moved by garbage
@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "firmware/base/hardware.h"
 #include "firmware/base/layout.h"
 #include "models/base/archive.h"
 #include "models/base/ledger.h"
@@ -35,10 +36,11 @@ class MapPages;
 class MappingScheme {
  public:
   static constexpr Bytes k_entry_bytes = 4;
-  /// A piece of DRAM.
+  /// A piece of memory.
   struct Span {
     std::uint64_t address;
     Bytes bytes;
+    MemoryKind memory = MemoryKind::dram;  ///< or host
   };
   virtual ~MappingScheme() = default;
   /// Where `unit` is; k_nowhere when it was never written or has been trimmed.
@@ -61,10 +63,17 @@ class MappingScheme {
   /// on are at hand, without any effect: for what the look-up costs a core (ssd.cpu.costs).
   [[nodiscard]] virtual std::uint32_t looked_at(Lpn /*unit*/) const { return 1; }
   [[nodiscard]] virtual bool at_hand(Lpn /*first*/, std::uint64_t /*count*/) const { return true; }
-  /// Where in DRAM the entries of `count` units from `first` on lie, or would lie, and the DRAM
+  /// Where in memory the entries of `count` units from `first` on lie, or would lie, and the DRAM
   /// that the scheme takes in all.
   [[nodiscard]] virtual Span entries(Lpn first, std::uint64_t count) const = 0;
   [[nodiscard]] virtual Bytes dram_bytes() const = 0;
+  /// Of the host memory buffer what the scheme takes.
+  [[nodiscard]] virtual Bytes host_memory_bytes() const { return 0; }
+  /// Of a scheme that takes some: of the entries of `count` units from `first` on, those that lie
+  /// there now.
+  [[nodiscard]] virtual std::uint64_t in_host_memory(Lpn /*first*/, std::uint64_t count) const {
+    return count;
+  }
   virtual void archive(Archive& archive) = 0;
 
   virtual void report(StatisticsSink& /*sink*/) const {}

@@ -23,7 +23,7 @@ enum class Cause : std::uint8_t {
   interrupt_wait,   ///< completion held back to share its interrupt with others (coalescing)
   firmware,         ///< controller core executing a stage for this command
   core_wait,        ///< waiting for a busy controller core
-  map_fetch,        ///< mapping table access in DRAM or flash
+  map_fetch,        ///< mapping table access in DRAM, host memory or flash
   memory,           ///< DRAM or SCM access (with its bus) for data
   buffer_wait,      ///< waiting for room in the write buffer or cache
   space_wait,       ///< waiting for garbage collection to free blocks

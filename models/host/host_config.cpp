@@ -10,6 +10,10 @@
 
 namespace tlmssd {
 
+namespace {
+constexpr Bytes k_most_memory_buffer = Bytes{1} << 40U;
+}  // namespace
+
 LinkSpec parse_link(const std::string& text, LinkKind kind) {
   static constexpr std::array<std::uint32_t, 5> k_pcie_lanes = {1, 2, 4, 8, 16};
   for (const auto& [name, megabits] : {std::pair{"sata1.5", 1500U}, {"sata3", 3000U}, {"sata6", 6000U}}) {
@@ -79,7 +83,13 @@ const ParameterTable<HostConfig>& HostConfig::parameters() {
           .integer("coalesce_count", &HostConfig::coalesce_count, {1, 256},
                    "completions of a queue that share one interrupt; 1: each has its own")
           .time("coalesce_time", &HostConfig::coalesce_time, {1, 1'000'000'000'000},
-                "longest time a completion waits for others to share its interrupt");
+                "longest time a completion waits for others to share its interrupt")
+          .bytes("memory_buffer", &HostConfig::memory_buffer, {0, k_most_memory_buffer},
+                 "host memory that the drive may use over the link (NVMe host memory buffer), as "
+                 "firmware.mapping.cache_in says; 0: none; SATA has none")
+          .time("memory_latency", &HostConfig::memory_latency, {0, 1'000'000'000},
+                "of the host's memory behind the link, for a read of that buffer, beside link_latency "
+                "(assumption)");
   return table;
 }
 
@@ -105,6 +115,10 @@ void HostConfig::validate() const {
   if (whole_blocks && max_transfer % lba_size != 0) {
     refuse("max_transfer", "must be a multiple of ssd.host.lba_size",
            std::to_string(std::max<Bytes>(max_transfer / lba_size, 1) * lba_size) + " B");
+  }
+  if (is_sata() && memory_buffer > 0) {
+    refuse("memory_buffer", "is memory of the host over PCIe, but ssd.host.protocol is sata, which has none",
+           "0 B");
   }
   // How many queues there are is not known while protocol and link contradict each other.
   if (is_weighted() && linked && weights.size() != effective_queues()) {

@@ -43,6 +43,8 @@ struct HostConfig {
   Picoseconds interrupt_latency = 1'000'000;
   std::uint32_t coalesce_count = 1;
   Picoseconds coalesce_time = 100'000'000;
+  Bytes memory_buffer = 0;
+  Picoseconds memory_latency = 100'000;
 
   static const ParameterTable<HostConfig>& parameters();
   /// Throws InputError when values contradict each other; the message names the keys.

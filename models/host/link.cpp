@@ -39,7 +39,9 @@ constexpr Bytes pieces(Bytes bytes, Bytes size) {
 Link::Link(const HostConfig& config)
     : max_payload_(config.max_payload),
       max_read_request_(config.max_read_request),
-      latency_(config.link_latency) {
+      latency_(config.link_latency),
+      memory_latency_(config.memory_latency),
+      has_memory_(config.memory_buffer > 0) {
   const LinkSpec spec = parse_link(config.link);
   kind_ = spec.kind;
   half_duplex_ = kind_ == LinkKind::sata;
@@ -191,10 +193,36 @@ Link::Answer Link::answer(Picoseconds now, Bytes data) {
   return {start + payload.control + payload.data, completion};
 }
 
+/// Packets of the host memory buffer, in turn with their like, from `turn` on; the data behind them
+/// are pushed back from `now` on. Returns when their last byte has left.
+Picoseconds Link::send_memory(LinkDirection direction, Picoseconds now, Picoseconds turn, Bytes wire) {
+  Lane& used = lane(direction);
+  const Picoseconds duration = wire_time(wire);
+  used.memory = std::max(used.memory, turn) + duration;
+  used.memory_wire += wire;
+  steal(direction, now, duration, wire);
+  return used.memory;
+}
+
+Picoseconds Link::read_host_memory(Picoseconds now, Bytes bytes) {
+  const Bytes asking = control_wire_bytes(LinkDirection::to_device, bytes);
+  const Picoseconds asked = send_memory(LinkDirection::to_host, now, now, asking);
+  // The data follow the first request by a constant: what is booked here is earlier by that.
+  const Picoseconds turn = asked - wire_time(asking);
+  const Picoseconds sent =
+      send_memory(LinkDirection::to_device, now, turn, data_wire_bytes(LinkDirection::to_device, bytes));
+  return sent + request_ + round_trip() + memory_latency_;
+}
+
+Picoseconds Link::write_host_memory(Picoseconds now, Bytes bytes) {
+  return send_memory(LinkDirection::to_host, now, now, data_wire_bytes(LinkDirection::to_host, bytes));
+}
+
 void Link::archive(Archive& a) {
   for (Lane& lane : lanes_) {
     a(lane.free);
     a(lane.small);
+    a(lane.memory);
     a(lane.busy);  // by which what is booked is shared out to the directions
   }
 }
@@ -231,6 +259,10 @@ void Link::report(StatisticsSink& sink, Picoseconds now) const {
     sink.value("payload", lanes_[d].payload, "B", "data of host commands");
     sink.value("wire bytes", lanes_[d].wire, "B",
                "all bytes on the wire: data, packet overheads, commands, completions");
+    if (has_memory_) {
+      sink.value("host memory bytes", lanes_[d].memory_wire, "B",
+                 "of these, packets of the host memory buffer: read requests, data, packet overheads");
+    }
     sink.close();
   }
   if (half_duplex_) {
@@ -247,6 +279,7 @@ void Link::reset_statistics(Picoseconds now) {
     lanes_[d].busy = rest[d];
     lanes_[d].payload = 0;
     lanes_[d].wire = 0;
+    lanes_[d].memory_wire = 0;
   }
 }
 

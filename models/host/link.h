@@ -5,7 +5,8 @@
 // device) or answered (to the host); round trips are a constant shift behind that, so they leave no
 // holes in the reservation. Small packets (commands, completions without data, read requests,
 // doorbells) travel between the packets of the data that are booked: they take their time from the
-// data behind them and wait only for one another.
+// data behind them and wait only for one another. So do the packets of the host memory buffer,
+// which wait only for their like: a controller asks for a map entry before the rest of the data.
 //
 // Byte accounting of PCIe (PCI Express Base Specification 3.0 to 6.0, NVM Express Base Specification 1.4):
 //   symbol rate   2.5, 5 GT/s with 8b/10b; 8, 16, 32 GT/s with 128b/130b; 64 GT/s in flits that carry 236 of
@@ -17,13 +18,16 @@
 //   requests of at most
 //                 max_read_request, completions with the data; read data: memory writes; completion: writes
 //                 of 16 B (entry), 4 B (MSI-X) and the host's doorbell of 4 B
+//   host memory   buffer (NVM Express Base Specification 1.2): read requests of at most max_read_request,
+//                 completions with the data after a round trip and memory_latency; writes are posted memory writes
 // Of SATA (Serial ATA Revision 3.x): 1.5, 3 or 6 Gb/s with 8b/10b, of which 2 dwords of 256 are ALIGN.
 //   frame         one at a time in either direction, and a link that waits is a link in use: X_RDY over, R_RDY back; SOF, FIS,
 //                 CRC, EOF over, R_OK back; SYNC. So 28 B (seven dwords) beside the FIS, and four times link_latency. WTRM and
 //                 R_IP fill waits. A FIS has arrived when its exchange is over. Data FIS carry 4 B of header and at most 8 KiB.
 //   command       Register H2D (20 B), answered by Register D2H (20 B); data: DMA Setup (28 B), then Data FIS, for writes each
 //                 after the first preceded by DMA Activate (4 B); completion: Set Device Bits (8 B)
-// Left out: retries, link power states, ordering stalls, host memory latency (put it into link_latency); of SATA: HOLD (buffers are
+// Left out: retries, link power states, ordering stalls, the host memory's latency for commands and their data (put it into
+// link_latency); of SATA: HOLD (buffers are
 // never full or empty amid a frame), that SYNC has to cross before the other side may begin, collisions of X_RDY, several
 // commands in one Set Device Bits.
 #pragma once
@@ -102,6 +106,11 @@ class Link {
   };
   Answer answer(Picoseconds now, Bytes data);
 
+  /// A read of the host memory buffer (PCIe): when its last byte has arrived.
+  Picoseconds read_host_memory(Picoseconds now, Bytes bytes);
+  /// A posted write into it: when its last byte has left.
+  Picoseconds write_host_memory(Picoseconds now, Bytes bytes);
+
   void set_observer(LinkObserver* observer) { observer_ = observer; }
   /// What the small packets of the last commands have taken from data that did not come: it is
   /// booked beyond their end.
@@ -116,11 +125,13 @@ class Link {
 
  private:
   struct Lane {
-    Picoseconds free = 0;   // of data
-    Picoseconds small = 0;  // of small packets
+    Picoseconds free = 0;    // of data
+    Picoseconds small = 0;   // of small packets
+    Picoseconds memory = 0;  // of the host memory buffer's
     Picoseconds busy = 0;
     Bytes payload = 0;
     Bytes wire = 0;
+    Bytes memory_wire = 0;  // of `wire`, the host memory buffer's
   };
   struct Size {  // the last size asked for: sizes repeat
     Bytes bytes = 0;
@@ -143,6 +154,7 @@ class Link {
   const Size& size(LinkDirection direction, Bytes bytes);
   Picoseconds book(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes payload, Bytes wire);
   Picoseconds send_small(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire);
+  Picoseconds send_memory(LinkDirection direction, Picoseconds now, Picoseconds turn, Bytes wire);
   void steal(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire);
 
   LinkKind kind_;
@@ -155,6 +167,8 @@ class Link {
   Picoseconds latency_;
   Picoseconds arrival_;    // of a packet behind its last byte
   Picoseconds handshake_;  // latencies of one frame
+  Picoseconds memory_latency_;
+  bool has_memory_;  // a host memory buffer
   Picoseconds doorbell_;
   Picoseconds request_;
   Picoseconds entry_;

@@ -282,6 +282,21 @@ GALLERY: dict[str, Picture] = {
             "uniform accesses": {ZIPF: "random"},
         },
     ),
+    "dramless": Picture(
+        "random reads per second, by where the map's entries are cached",
+        bars("iops", "IOPS"),
+        {
+            "256 KiB in host memory": {},
+            "32 KiB in the controller": {
+                "firmware.mapping.cache_in": "dram",
+                "firmware.mapping.cache": "32 KiB",
+            },
+            "all of it in DRAM": {
+                "firmware.mapping.scheme": "page",
+                "ssd.dram.capacity": "64 MiB",
+            },
+        },
+    ),
     "fio_job": Picture("where the time of each job goes", causes_of_loads, AS_IT_IS),
     "gangs": Picture(
         "random reads per second",

@@ -100,6 +100,11 @@ def test_map_cache_and_pslc_are_tried_where_there_are_any(drive):
         "firmware.mapping.cache": f"{2 << 20} B",
         "ssd.dram.capacity": f"{(256 << 20) + (1536 << 10)} B",
     }
+    host = {"firmware.mapping.cache_in": "host", "ssd.host.memory_buffer": "1 MiB"}
+    assert step(Drive({**given.parameters, **host}), "map cache", 3.0).settings == {
+        "firmware.mapping.cache": f"{2 << 20} B",
+        "ssd.host.memory_buffer": f"{2560 << 10} B",
+    }
     assert step(given, "pSLC", 0.5).settings == {"firmware.pslc.dynamic": "30 %"}
 
 

@@ -71,11 +71,12 @@ class Checks {
   }
 
   std::string entries() {
-    const Bytes all = map_->dram_bytes();
     for (int i = 0; i < k_mapping_steps / 100; ++i) {
       const Lpn first = unit();
       const std::uint64_t count = 1 + random_.below(std::min<std::uint64_t>(units() - first, 64));
       const MappingScheme::Span span = map_->entries(first, count);
+      const Bytes all =
+          span.memory == firmware::MemoryKind::dram ? map_->dram_bytes() : map_->host_memory_bytes();
       if (span.address <= all && span.bytes <= all - span.address) continue;
       return fmt::format("{} entries from unit {} on: {} B at {}, of {} B", count, first, span.bytes,
                          span.address, all);

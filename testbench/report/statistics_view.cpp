@@ -242,6 +242,7 @@ std::vector<std::string> map_items(const Json& tree) {
     return items;
   }
   std::string hits = fmt::format("{} in {}", scheme, bytes_text(number("cache bytes")));
+  if (group->contains("cache_in")) hits += " of host memory";
   if (number("look-ups") > 0) hits += fmt::format(": {:.0f} % of look-ups hit", number("hit share") * 100);
   std::string out = fmt::format("{} map pages written", count_text(number("map page writes")));
   if (number("map page writes") > 0) out += fmt::format(" ({:.1f} lines each)", number("lines per write"));

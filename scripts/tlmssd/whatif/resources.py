@@ -16,6 +16,7 @@ from tlmssd.drive import Drive, bytes_text
 
 PART = "ssd.flash.part."
 MAP_CACHE = "firmware.mapping.cache"
+DRAM = "ssd.dram.capacity"
 
 
 @dataclass(frozen=True)
@@ -69,10 +70,10 @@ def resources() -> list[Resource]:
         Resource("SCM", "storage-class memory", _scm,
                  lambda drive: drive.has("ssd.scm.program_latency")),
         Resource("write buffer", "capacity of the write buffer",
-                 _in_dram("firmware.buffer.capacity", 4096)),
+                 _within(DRAM, "firmware.buffer.capacity", 4096)),
         Resource("cache", "capacity of the cache", _cache, _has_cache),
         Resource("map cache", "capacity of the cache of map pages",
-                 _in_dram(MAP_CACHE), _has_map_cache),
+                 _map_cache, _has_map_cache),
         Resource("pSLC", "blocks in SLC mode, static and borrowed", _pslc, _has_pslc),
         Resource("decoders", "decoders of each kind", _decoders, _has_decoders),
         Resource("flash bus", "transfers per second of a channel", _rate("ssd.flash.bus")),
@@ -228,9 +229,14 @@ def _pslc(drive: Drive, share: float) -> Step:
     return Step(drive.text(there[0]), settings[there[0]], 1 + share, settings)
 
 
-def _in_dram(path: str, grain: int = 1) -> Callable[[Drive, float], Step]:
-    """Makes a capacity in DRAM larger, in whole grains, and the DRAM by as much."""
-    memory = "ssd.dram.capacity"
+def _map_cache(drive: Drive, share: float) -> Step:
+    """DFTL's cache, and the memory it lies in by as much: DRAM, or the host memory buffer."""
+    in_host = drive.parameters.get("firmware.mapping.cache_in") == "host"
+    return _within("ssd.host.memory_buffer" if in_host else DRAM, MAP_CACHE)(drive, share)
+
+
+def _within(memory: str, path: str, grain: int = 1) -> Callable[[Drive, float], Step]:
+    """Makes a capacity in a memory larger, in whole grains, and the memory by as much."""
 
     def step(drive: Drive, share: float) -> Step:
         before = int(drive.number(path))

@@ -68,6 +68,16 @@ class Parts {
     add(Cause::map_fetch, memory(Bytes{k_map_entry} * units));
     return *this;
   }
+  /// Entries in the host memory buffer: a read request of 26 B, a completion of 22 B and the
+  /// entries.
+  Parts& map_in_host(std::uint32_t units) {
+    const Bytes bytes = Bytes{k_map_entry} * units;
+    const Picoseconds link = link_.wire_time(26) + 2 * config_.host.link_latency +
+                             config_.host.memory_latency + link_.wire_time(22 + bytes);
+    add(Cause::map_fetch,
+        config_.bus.latency + std::max(transfer_time(bytes, config_.bus.bandwidth()), link));
+    return *this;
+  }
   /// Data between SCM and the command's buffer in DRAM: both accesses start together, and the bus
   /// grants SCM first.
   Parts& scm_copy(Bytes bytes, bool write) {

@@ -147,7 +147,8 @@ struct Drawn {
   [[nodiscard]] bool fails() const { return config.has_errors(); }
 };
 
-/// The map in flash in half of the drives, with anything from one line of it to all of it in DRAM.
+/// The map in flash in half of the drives, with anything from one line of it to all of it in DRAM,
+/// or in the host's memory.
 void draw_map(Drawn& drawn, RandomStream& random) {
   firmware::FirmwareConfig& f = drawn.config.firmware;
   if (random.below(2) == 0) return;
@@ -155,7 +156,11 @@ void draw_map(Drawn& drawn, RandomStream& random) {
   const std::int64_t line = pick<std::int64_t>(random, {1, 1, 4, page});
   const auto lines = static_cast<std::int64_t>(1 + random.below(random.below(2) == 0 ? 4 : 4000));
   f.mapping.scheme = "dftl";
+  HostConfig& host = drawn.config.host;
+  const bool in_host = !host.is_sata() && random.below(2) == 0;
+  if (in_host) host.memory_buffer = static_cast<Bytes>(8 * line * lines);
   *drawn.map = Given({{"cache", whole(8 * line * lines)},
+                      {"cache_in", Value(std::string(in_host ? "host" : "dram"))},
                       {"line", whole(line)},
                       {"segmented_lru", Value(random.below(2) == 0)},
                       {"batch_update", Value(random.below(4) != 0)}});

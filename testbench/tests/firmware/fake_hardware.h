@@ -404,8 +404,14 @@ class FakeMemory final : public MemoryPort {
       : event_queue_(event_queue), options_(options), random_(options.seed, "fake memory") {}
   Picoseconds access(MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                      Completion& done) override {
-    std::uint64_t& top = memory == MemoryKind::dram ? highest : scm_highest;
+    std::uint64_t& top = memory == MemoryKind::dram  ? highest
+                         : memory == MemoryKind::scm ? scm_highest
+                                                     : host_highest;
     top = std::max(top, address + bytes);
+    if (memory == MemoryKind::host) {
+      ++(write ? host_writes : host_reads);
+      (write ? host_bytes_written : host_bytes_read) += bytes;
+    }
     if (!options_.timed) return event_queue_.now();
     free_ = std::max(event_queue_.now(), free_) + options_.memory_time;
     if (write || random_.below(4) != 0) return free_;
@@ -419,6 +425,11 @@ class FakeMemory final : public MemoryPort {
   }
   std::uint64_t highest = 0;  ///< end of the DRAM used
   std::uint64_t scm_highest = 0;
+  std::uint64_t host_highest = 0;
+  std::uint64_t host_reads = 0;
+  std::uint64_t host_writes = 0;
+  Bytes host_bytes_read = 0;
+  Bytes host_bytes_written = 0;
 
  private:
   EventQueue& event_queue_;

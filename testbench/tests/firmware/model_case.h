@@ -221,6 +221,7 @@ struct CasePolicies {
     const std::int64_t map_line = c.line();
     map = Given({{"cache", whole(8 * map_line * c.map_lines)},
                  {"line", whole(c.map_line)},
+                 {"cache_in", Value(std::string(seed % 5 < 2 ? "host" : "dram"))},
                  {"block", whole(static_cast<std::int64_t>(c.block))},
                  {"placement", Value(c.placement)},
                  {"log_blocks", whole(c.logs)},
@@ -280,6 +281,7 @@ class CaseRig {
     host.drain();
     REQUIRE(host.outstanding == 0);
     REQUIRE(hw.memory.highest <= ftl.dram_bytes());
+    REQUIRE(hw.memory.host_highest <= ftl.host_memory_bytes());
     const FtlStatistics& s = ftl.statistics();
     REQUIRE(s.commands == host.completions);
     REQUIRE(s.erases + s.erase_failures == hw.flash.erased);
