@@ -1,22 +1,15 @@
 #include "platform/firmware_port.h"
 
+#include <array>
+
 #include "models/memory/address_map.h"
 
 namespace tlmssd {
 
 namespace {
 
-std::uint64_t base_of(firmware::MemoryKind memory) {
-  switch (memory) {
-    case firmware::MemoryKind::dram:
-      return k_dram_base;
-    case firmware::MemoryKind::scm:
-      return k_scm_base;
-    case firmware::MemoryKind::host:
-      break;
-  }
-  return k_host_memory_base;
-}
+/// Of each memory, by its kind.
+constexpr std::array k_bases = {k_dram_base, k_scm_base, k_host_memory_base};
 
 /// A memory that answered late has reached the end that access() could not tell.
 void answered(void* completion) {
@@ -27,7 +20,7 @@ void answered(void* completion) {
 
 Picoseconds FirmwarePort::access(firmware::MemoryKind memory, std::uint64_t address, Bytes bytes, bool write,
                                  firmware::Completion& done) {
-  return cpu_.access(base_of(memory) + address, bytes, write, &answered, &done);
+  return cpu_.access(k_bases[static_cast<std::size_t>(memory)] + address, bytes, write, &answered, &done);
 }
 
 }  // namespace tlmssd

@@ -68,6 +68,7 @@ struct Commands final : WriteAcceptor {
                MemorySpans& in_front);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               bool& in_buffer);
+  Task<> look_up_in_host(HostCommand& command, Lpn unit, std::uint64_t count);
   Task<> fetch_copies(Active& active, bool in_buffer, const MemorySpans& in_front);
   /// Delivers what reads have brought; what is left in the list has to be read, too: originals of
   /// copies that could not be decoded.

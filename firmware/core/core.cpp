@@ -126,19 +126,33 @@ void Core::refuse_place(Lpn unit, Ppn where) const {
                               config.mapping.scheme, unit, where.number(), flash_units_));
 }
 
-void Core::refuse_entries(Lpn first, std::uint64_t count, const MappingScheme::Span& entries) const {
+void Core::refuse_entries(Lpn first, std::uint64_t count, const MappingScheme::Span& entries,
+                          Bytes size) const {
   throw objection(
       "firmware.mapping.scheme",
       fmt::format("{} has the entries of logical units {} to {} in {} B from address {} on, which are "
                   "not within the {} B that it takes",
-                  config.mapping.scheme, first, first + count - 1, entries.bytes, entries.address,
-                  entries.memory == MemoryKind::dram ? map_bytes_ : map_host_bytes_));
+                  config.mapping.scheme, first, first + count - 1, entries.bytes, entries.address, size));
+}
+
+MappingScheme::Span Core::host_entries(Lpn first, std::uint64_t count) const {
+  const MappingScheme::Span entries = map->entries(first, count);
+  if (!within(entries, map_host_bytes_)) refuse_entries(first, count, entries, map_host_bytes_);
+  return entries;
+}
+
+void Core::read_host_entries(MemoryAccess& access, Lpn first, std::uint64_t count,
+                             std::uint64_t brought) const {
+  if (brought > 0) access.add(MemoryKind::dram, map_bytes_, MappingScheme::k_entry_bytes * brought, false);
+  if (brought == count) return;
+  const MappingScheme::Span entries = host_entries(first, count - brought);
+  access.add(MemoryKind::host, entries.address, entries.bytes, false);
 }
 
 void Core::post_to_host(Lpn first, std::uint32_t count) {
   const std::uint64_t cached = map->in_host_memory(first, count);
   if (cached == 0) return;
-  const MappingScheme::Span entries = map_entries(first, cached);
+  const MappingScheme::Span entries = host_entries(first, cached);
   hw.memory.access(MemoryKind::host, entries.address, entries.bytes, true, posted_);
 }
 

@@ -59,15 +59,19 @@ class Core {
     if (where.entry() > flash_units_) refuse_place(unit, where);
     return where;
   }
-  /// Where the map entries of `count` units from `first` on lie in memory, as the mapping scheme
-  /// says; InputError when that is not in the memory that it takes.
+  /// Where the map entries of `count` units from `first` on lie in DRAM, as the mapping scheme
+  /// says; InputError when that is not in the DRAM that it takes.
   [[nodiscard]] MappingScheme::Span map_entries(Lpn first, std::uint64_t count) const {
     const MappingScheme::Span entries = map->entries(first, count);
-    const Bytes size = entries.memory == MemoryKind::dram ? map_bytes_ : map_host_bytes_;
-    if (entries.bytes == 0 || entries.address > size || entries.bytes > size - entries.address)
-      refuse_entries(first, count, entries);
+    if (!within(entries, map_bytes_)) refuse_entries(first, count, entries, map_bytes_);
     return entries;
   }
+  /// Whether the entries of logical units lie in the host memory buffer instead.
+  [[nodiscard]] bool map_in_host() const { return map_host_bytes_ > 0; }
+  /// `access` reads the entries of `count` logical units from `first` on in the host memory buffer,
+  /// but for `brought` of them: these fetch() has just brought from flash into DRAM, where they are
+  /// looked at.
+  void read_host_entries(MemoryAccess& access, Lpn first, std::uint64_t count, std::uint64_t brought) const;
   /// First unit at or after `unit` that may be mapped, as the mapping scheme says; InputError when
   /// that is before it.
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const {
@@ -101,22 +105,9 @@ class Core {
 
   /// Accounts for map updates: bandwidth is taken, nothing waits.
   void post_map_update(Lpn first, std::uint32_t count) {
+    if (map_in_host() && first < layout.logical_units) return post_to_host(first, count);
     const MappingScheme::Span entries = map_entries(first, count);
-    if (entries.memory != MemoryKind::dram) return post_to_host(first, count);
     hw.memory.access(MemoryKind::dram, entries.address, entries.bytes, true, posted_);
-  }
-  /// Of the entries of `count` units from `first` on, those that a fetch() brings from flash and
-  /// that are to be looked at where they arrive, because the cache is farther away.
-  [[nodiscard]] std::uint64_t map_to_bring(Lpn first, std::uint64_t count) const {
-    return map_host_bytes_ > 0 ? count - map->in_host_memory(first, count) : 0;
-  }
-  /// `access` reads the entries of `count` units from `first` on, of which fetch() has brought
-  /// `brought` into DRAM just now: these are looked at there.
-  void read_map_entries(MemoryAccess& access, Lpn first, std::uint64_t count, std::uint64_t brought) const {
-    if (brought > 0) access.add(MemoryKind::dram, map_bytes_, MappingScheme::k_entry_bytes * brought, false);
-    if (brought == count) return;
-    const MappingScheme::Span entries = map_entries(first, count - brought);
-    access.add(entries.memory, entries.address, entries.bytes, false);
   }
   /// Whether the map entries of `count` units from `first` on can be looked up without
   /// map->fetch().
@@ -172,7 +163,11 @@ class Core {
   [[gnu::cold]] void post_to_host(Lpn first, std::uint32_t count);
   [[noreturn, gnu::cold]] void refuse_place(Lpn unit, Ppn where) const;
   [[noreturn, gnu::cold]] void refuse_entries(Lpn first, std::uint64_t count,
-                                              const MappingScheme::Span& entries) const;
+                                              const MappingScheme::Span& entries, Bytes size) const;
+  [[nodiscard]] static bool within(const MappingScheme::Span& entries, Bytes size) {
+    return entries.bytes != 0 && entries.address <= size && entries.bytes <= size - entries.address;
+  }
+  [[nodiscard]] MappingScheme::Span host_entries(Lpn first, std::uint64_t count) const;
   [[noreturn, gnu::cold]] void refuse_touched(std::uint64_t unit, std::uint64_t answer) const;
 
   std::uint64_t flash_units_ = layout.total_units();

@@ -98,8 +98,7 @@ MappingScheme::Span Dftl::entries(Lpn first, std::uint64_t count) const {
     return {cache_dram_bytes() + k_entry_bytes * page, k_entry_bytes * pages};
   }
   const Bytes bytes = std::min(k_entry_bytes * count, cache_bytes());
-  return {k_cached_bytes * first % (cache_bytes() - bytes + 1), bytes,
-          in_host_ ? MemoryKind::host : MemoryKind::dram};
+  return {k_cached_bytes * first % (cache_bytes() - bytes + 1), bytes};
 }
 
 // ------------------------------------------------------------------------------------------------------- the lines in the cache

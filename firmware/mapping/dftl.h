@@ -38,6 +38,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "firmware/base/hardware.h"
 #include "firmware/base/unit_hash.h"
 #include "firmware/mapping/mapping.h"
 #include "models/base/sparse_array.h"

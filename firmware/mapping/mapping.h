@@ -18,7 +18,6 @@
 #include <utility>
 #include <vector>
 
-#include "firmware/base/hardware.h"
 #include "firmware/base/layout.h"
 #include "models/base/archive.h"
 #include "models/base/ledger.h"
@@ -40,7 +39,6 @@ class MappingScheme {
   struct Span {
     std::uint64_t address;
     Bytes bytes;
-    MemoryKind memory = MemoryKind::dram;  ///< or host
   };
   virtual ~MappingScheme() = default;
   /// Where `unit` is; k_nowhere when it was never written or has been trimmed.
@@ -63,14 +61,15 @@ class MappingScheme {
   /// on are at hand, without any effect: for what the look-up costs a core (ssd.cpu.costs).
   [[nodiscard]] virtual std::uint32_t looked_at(Lpn /*unit*/) const { return 1; }
   [[nodiscard]] virtual bool at_hand(Lpn /*first*/, std::uint64_t /*count*/) const { return true; }
-  /// Where in memory the entries of `count` units from `first` on lie, or would lie, and the DRAM
+  /// Where in DRAM the entries of `count` units from `first` on lie, or would lie, and the DRAM
   /// that the scheme takes in all.
   [[nodiscard]] virtual Span entries(Lpn first, std::uint64_t count) const = 0;
   [[nodiscard]] virtual Bytes dram_bytes() const = 0;
-  /// Of the host memory buffer what the scheme takes.
+  /// Of the host memory buffer what the scheme takes. Not 0: entries of logical units lie there, in
+  /// place of DRAM.
   [[nodiscard]] virtual Bytes host_memory_bytes() const { return 0; }
-  /// Of a scheme that takes some: of the entries of `count` units from `first` on, those that lie
-  /// there now.
+  /// Of a scheme that takes some: of the entries of `count` logical units from `first` on, those
+  /// that lie there now.
   [[nodiscard]] virtual std::uint64_t in_host_memory(Lpn /*first*/, std::uint64_t count) const {
     return count;
   }

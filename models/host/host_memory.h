@@ -12,6 +12,7 @@
 #pragma once
 
 #include "models/host/link.h"
+#include "models/memory/address_map.h"
 #include "models/memory/memory_target.h"
 
 namespace tlmssd {
@@ -19,14 +20,36 @@ namespace tlmssd {
 class HostMemory final : public MemoryTarget {
  public:
   /// `capacity` bytes at k_host_memory_base behind `link`, which outlives it.
-  HostMemory(const sc_core::sc_module_name& name, Bytes capacity, Link& link, EventQueue& event_queue);
+  HostMemory(const sc_core::sc_module_name& name, Bytes capacity, Link& link, EventQueue& event_queue)
+      : MemoryTarget(name, event_queue, k_host_memory_base, capacity), link_(link) {}
 
-  void report(StatisticsSink& sink) const;
-  void reset_statistics();
-
-  Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) override;
+  Picoseconds access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) override {
+    if (!holds(address, bytes)) return k_never;
+    // The link is booked now: an arrival behind a busy bus would leave a hole in what it carries.
+    const Picoseconds taken =
+        (write ? link_.write_host_memory(now(), bytes) : link_.read_host_memory(now(), bytes)) - now();
+    count(arrival, arrival, arrival + taken, bytes, write);
+    if (!write) reading_ += taken;
+    return arrival + taken;
+  }
   bool access_untimed(std::uint64_t address, Bytes bytes, bool /*write*/) override {
     return holds(address, bytes);
+  }
+
+  void report(StatisticsSink& sink) const {
+    const MemoryCounters& c = counters();
+    sink.open("host memory", "the host memory buffer, over the link");
+    sink.value("reads", c.reads, "accesses", "read accesses");
+    sink.value("writes", c.writes, "accesses", "write accesses, which are posted");
+    sink.value("bytes read", c.read_bytes, "B", "bytes read");
+    sink.value("bytes written", c.written_bytes, "B", "bytes written");
+    sink.value("mean read", ratio(static_cast<double>(reading_) * 1e-12, static_cast<double>(c.reads)), "s",
+               "mean time of a read on the link and in the host's memory");
+    sink.close();
+  }
+  void reset_statistics() {
+    restart_counters(0);
+    reading_ = 0;
   }
 
  private:

@@ -75,8 +75,7 @@ class Checks {
       const Lpn first = unit();
       const std::uint64_t count = 1 + random_.below(std::min<std::uint64_t>(units() - first, 64));
       const MappingScheme::Span span = map_->entries(first, count);
-      const Bytes all =
-          span.memory == firmware::MemoryKind::dram ? map_->dram_bytes() : map_->host_memory_bytes();
+      const Bytes all = map_->host_memory_bytes() > 0 ? map_->host_memory_bytes() : map_->dram_bytes();
       if (span.address <= all && span.bytes <= all - span.address) continue;
       return fmt::format("{} entries from unit {} on: {} B at {}, of {} B", count, first, span.bytes,
                          span.address, all);
