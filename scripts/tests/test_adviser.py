@@ -129,14 +129,14 @@ def test_sound(folder: Path, name: str):
 
 SILENT = (
     "examples/consumer_tlc", "examples/dftl", "examples/dramless", "examples/fio_job",
-    "examples/gangs", "examples/hot_cold", "examples/log_blocks", "examples/log_structured", "examples/pacing",
-    "examples/profile", "examples/rate_sweep", "examples/read_retry", "examples/refresh",
-    "examples/sata", "examples/shelf_life", "examples/streams", "examples/timeline",
-    "examples/trim", "examples/wear_out", "examples/weighted_queues",
-    "examples/write_amplification", "whatif/few_dies", "whatif/little_spare",
-    "whatif/narrow_dram", "whatif/one_core", "whatif/slow_bus", "whatif/slow_erase",
-    "whatif/slow_link", "whatif/small_buffer", "pts/drive", "calibrate/hidden", "luo/pure_slc",
-    "luo/pure_tlc", "luo/pure_qlc",
+    "examples/gangs", "examples/hot_cold", "examples/log_blocks", "examples/log_structured",
+    "examples/pacing", "examples/profile", "examples/rate_sweep", "examples/read_retry",
+    "examples/refresh", "examples/sata", "examples/shelf_life", "examples/streams",
+    "examples/timeline", "examples/trim", "examples/wear_out", "examples/weighted_queues",
+    "examples/write_amplification", "whatif/few_dies", "whatif/little_spare", "whatif/narrow_dram",
+    "whatif/one_core", "whatif/slow_bus", "whatif/slow_erase", "whatif/slow_link",
+    "whatif/small_buffer", "pts/drive", "calibrate/hidden", "luo/pure_slc", "luo/pure_tlc",
+    "luo/pure_qlc",
 )  # fmt: skip
 
 
