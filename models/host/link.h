@@ -27,9 +27,8 @@
 //   command       Register H2D (20 B), answered by Register D2H (20 B); data: DMA Setup (28 B), then Data FIS, for writes each
 //                 after the first preceded by DMA Activate (4 B); completion: Set Device Bits (8 B)
 // Left out: retries, link power states, ordering stalls, the host memory's latency for commands and their data (put it into
-// link_latency); of SATA: HOLD (buffers are
-// never full or empty amid a frame), that SYNC has to cross before the other side may begin, collisions of X_RDY, several
-// commands in one Set Device Bits.
+// link_latency); of SATA: HOLD (buffers are never full or empty amid a frame), that SYNC has to cross before the other side may
+// begin, collisions of X_RDY, several commands in one Set Device Bits.
 #pragma once
 
 #include <array>
