@@ -379,6 +379,7 @@ void Ftl::report(StatisticsSink& sink) const {
 void Ftl::reset_statistics() {
   parts_->core.stats = {};
   parts_->core.map->reset_statistics();
+  if (parts_->core.pslc) parts_->core.pslc->reset_statistics(parts_->hw.event_queue.now());
   if (parts_->cache) parts_->cache->reset_statistics();
   for (const Parts::Chosen& one : parts_->chosen) one.feature->reset_statistics();
 }

@@ -8,7 +8,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 13;
+constexpr std::uint32_t k_snapshot_version = 14;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -82,6 +82,13 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   if (moves.map) sink.value("map", part(Purpose::map), "", "map pages written for dirty entries");
   sink.value("padding", quotient(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
+  if (moves.folding) {
+    const std::uint64_t all = sum(s.units_programmed) + sum(s.units_padded);
+    sink.open("by mode", "the total, by the mode of the blocks that were programmed");
+    sink.value("slc", share(s.units_in_slc), "", "in SLC mode");
+    sink.value("native", share(all - s.units_in_slc), "", "in native mode");
+    sink.close();
+  }
   sink.close();
 }
 

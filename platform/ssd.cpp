@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
+#include "firmware/blocks/block_pool.h"
 #include "firmware/cache/cache.h"
 #include "firmware/core/feature_info.h"
 #include "models/base/input_error.h"
@@ -330,6 +331,27 @@ void Ssd::report(StatisticsSink& sink) const {
   flash_->report(sink);
   sink.close();
   firmware_->report(sink);
+  report_lifetime(sink, wear_of_load());
+}
+
+WearOfLoad Ssd::wear_of_load() const {
+  WearOfLoad wear;
+  wear.user = user_bytes();
+  wear.written = firmware_statistics().host_blocks_written * shape_.lba_bytes;
+  const Geometry& geometry = flash_->geometry();
+  wear.blocks = std::uint64_t{geometry.dies()} * geometry.planes * geometry.blocks;
+  for (std::uint32_t die = 0; die < geometry.dies(); ++die) {
+    const DieState::Counts& counts = flash_->die(DieId{die}).state().counts();
+    wear.slc_cycles += counts.slc_erases;
+    wear.native_cycles += counts.erases - counts.slc_erases;
+  }
+  wear.endurance = config_.part.endurance;
+  wear.slc_endurance = config_.part.endurance_in_slc_mode();
+  if (own_ != nullptr) {
+    const firmware::BlockPool::Cycles cycles = own_->blocks().cycles();
+    wear.evenness = quotient(cycles.mean, cycles.most);
+  }
+  return wear;
 }
 
 void Ssd::reset_statistics() {

@@ -29,6 +29,7 @@
 #include "models/tlm/protocol_checker.h"
 #include "platform/firmware_guard.h"
 #include "platform/firmware_port.h"
+#include "platform/lifetime.h"
 #include "platform/ssd_config.h"
 
 namespace tlmssd {
@@ -116,6 +117,8 @@ class Ssd : public sc_core::sc_module {
   void report(StatisticsSink& sink) const;
   /// How long each kind of resource has been at work since measurement started.
   void tell_busy(BusySink& sink) const;
+  /// What the flash has been worn since measurement started.
+  [[nodiscard]] WearOfLoad wear_of_load() const;
   /// Measurement starts now.
   void reset_statistics();
   /// For a run that cannot go on: what the firmware's commands wait for and the state of the free

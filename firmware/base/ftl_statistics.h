@@ -54,6 +54,7 @@ struct FtlStatistics {
   std::uint64_t units_rewritten = 0;  ///< copied because some other unit of their block was written
   std::uint64_t copybacks = 0;        ///< programs of pages that were copied on their die
   // blocks in SLC mode
+  std::uint64_t units_in_slc = 0;         ///< slots programmed in SLC mode, with data or without
   std::uint64_t slc_units = 0;            ///< units that the write buffer programmed in SLC mode
   std::uint64_t slc_waits = 0;            ///< program units that waited for a free block in SLC mode
   std::uint64_t folds = 0;                ///< blocks in SLC mode chosen to be emptied

@@ -340,6 +340,13 @@ class BlockPool {
   [[nodiscard]] Wear wear() const { return wear(options_.statics, layout_.blocks); }
   /// The same of the static ones.
   [[nodiscard]] Wear slc_wear() const { return wear(0, options_.statics); }
+  /// Native cycles that a block has been through, on average and at most, one in SLC mode counted
+  /// for what it wears (Options::slc_wear). For reports only.
+  struct Cycles {
+    double mean = 0;
+    double most = 0;
+  };
+  [[nodiscard]] Cycles cycles() const;
   /// Erases into SLC mode, and valid units in such blocks. For reports only.
   struct SlcCounts {
     std::uint64_t erases = 0;

@@ -79,6 +79,22 @@ void BlockPool::invalidated_in_slc(std::uint32_t n, BlockNumber block) {
   slc_victims_->invalidated(n, block, info_[block].valid, statics);
 }
 
+BlockPool::Cycles BlockPool::cycles() const {
+  Cycles cycles;
+  double sum = 0;
+  for (std::uint32_t n = 0; n < layout_.pus; ++n) {
+    for (std::uint32_t b = 0; b < pus_[n].never_used; ++b) {
+      const BlockNumber block(n * layout_.blocks + b);
+      const double slc = options_.modes ? slc_erases_[block] : 0;
+      const double all = info_[block].erases - slc + slc * options_.slc_wear;
+      sum += all;
+      cycles.most = std::max(cycles.most, all);
+    }
+  }
+  cycles.mean = sum / (static_cast<double>(layout_.pus) * layout_.blocks);
+  return cycles;
+}
+
 BlockPool::SlcCounts BlockPool::slc_counts() const {
   SlcCounts counts;
   for (std::uint32_t n = 0; n < slc_.size(); ++n) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 #include "firmware/base/ftl_statistics.h"
 #include "firmware/base/make_policy.h"
@@ -210,6 +211,14 @@ bool Pslc::has_space(std::uint32_t pu) const {
   return mp_pages > promised_[pu];
 }
 
+void Pslc::no_room(std::uint64_t host_blocks, Picoseconds now) {
+  if (cliff_.met) return;
+  for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
+    if (has_space(pu)) return;  // it is only busy
+  }
+  cliff_ = {true, host_blocks, now - since_};
+}
+
 // -------------------------------------------------------------------------------------------------------------- state and reports
 
 void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
@@ -268,6 +277,18 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
     sink.value("static erases max", wear.maximum, "", "erase count of the most erased static block");
   }
   path_->report(sink);
+  constexpr double k_never = std::numeric_limits<double>::quiet_NaN();
+  const Bytes block = layout_.unit_bytes / layout_.sectors;
+  sink.open(
+      "cliff",
+      "where data that are to land in SLC mode first find no room there: they wait for folding or go to "
+      "native blocks; no value where that did not happen in the measured time");
+  sink.value(
+      "written", cliff_.met ? static_cast<double>(cliff_.host_blocks * block) : k_never, "B",
+      "what the host had written by then, since measurement began; what lies in the write buffer counts");
+  sink.value("time", cliff_.met && cliff_.after > 0 ? static_cast<double>(cliff_.after) * 1e-12 : k_never,
+             "s", "since measurement began; no value without simulated time");
+  sink.close();
   sink.close();
 }
 

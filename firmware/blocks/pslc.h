@@ -111,6 +111,22 @@ class Pslc final : public PathView {
   [[nodiscard]] double free_share() const override;
   [[nodiscard]] PslcRoom room() const;
 
+  // ---- the cliff
+  /// Where data that are to land in SLC mode first find no room in any parallel unit: they wait for
+  /// folding, or go to native blocks. Counted since the statistics were reset.
+  struct Cliff {
+    bool met = false;
+    std::uint64_t host_blocks = 0;  ///< logical blocks that the host had written until then
+    Picoseconds after = 0;          ///< 0: untimed
+  };
+  [[nodiscard]] const Cliff& cliff() const { return cliff_; }
+  /// Notes the cliff, if this is it.
+  void no_room(std::uint64_t host_blocks, Picoseconds now);
+  void reset_statistics(Picoseconds now) {
+    cliff_ = {};
+    since_ = now;
+  }
+
   void report(StatisticsSink& sink, const FtlStatistics& statistics) const;
   void archive(Archive& archive);
 
@@ -125,6 +141,8 @@ class Pslc final : public PathView {
   std::uint32_t leave_free_ = 0;
   std::vector<std::uint32_t> promised_;  ///< multi-plane pages of each parallel unit
   std::unique_ptr<DataPath> path_;
+  Cliff cliff_;
+  Picoseconds since_ = 0;
 };
 
 }  // namespace tlmssd::firmware

@@ -5,6 +5,7 @@ namespace tlmssd::firmware {
 Destination::Place SlcDestination::next_place(std::uint8_t line) {
   if (line > 0) return Place(next_pu());
   std::uint32_t pu = next_pu_with(Needs::slc_space);
+  if (pu == PuTurns::k_none) core_.pslc->no_room(core_.stats.host_blocks_written, core_.hw.event_queue.now());
   if (pu == PuTurns::k_none && core_.pslc->waits()) pu = next_pu_with(Needs::slc_blocks);
   if (pu != PuTurns::k_none) return Place(pu, BlockMode::slc);
   // What is busy now will not be for long, where going to native blocks would take longer.

@@ -33,6 +33,7 @@ void book(Core& core, const ProgramJob& job, std::uint32_t padding, bool failed)
   const auto p = static_cast<std::size_t>(job.purpose);
   core.stats.programs[p] += job.operations;
   core.stats.units_padded[p] += padding;
+  if (job.mode == BlockMode::slc) core.stats.units_in_slc += core.layout.units_of_program(job.mode);
   core.pool.programmed(job.block, failed);
 }
 

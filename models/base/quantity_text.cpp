@@ -40,6 +40,11 @@ std::string bytes_text(double bytes) {
   return scaled(bytes, 1024, k_units);
 }
 
+std::string written_text(double bytes) {
+  static constexpr std::array<std::string_view, 7> k_units = {" B", " kB", " MB", " GB", " TB", " PB", " EB"};
+  return scaled(bytes, 1000, k_units);
+}
+
 std::string bandwidth_text(double bytes_per_second) {
   static constexpr std::array<std::string_view, 5> k_units = {" B/s", " kB/s", " MB/s", " GB/s", " TB/s"};
   return scaled(bytes_per_second, 1000, k_units);

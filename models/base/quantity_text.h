@@ -11,6 +11,8 @@ namespace tlmssd {
 std::string time_text(double picoseconds);
 /// Bytes, binary: "1.50 GiB".
 std::string bytes_text(double bytes);
+/// Bytes as makers of drives count what is written, decimal: "1.50 TB".
+std::string written_text(double bytes);
 /// Bytes per second, decimal: "3.20 GB/s".
 std::string bandwidth_text(double bytes_per_second);
 /// A count: "950", "12.3 k", "4.56 M".

@@ -158,7 +158,7 @@ std::uint32_t FlashController::slots_of_plane(const FlashOp& op, std::uint32_t s
 
 void FlashController::decode(FlashOp& op) {
   const std::uint32_t bits = op.mode == BlockMode::slc ? 1 : setup_.part.bits();
-  const PageRead page{bits, index(op.page) % bits, op.error_rate};
+  const PageRead page{bits, index(op.page) % bits, op.error_rate, op.mode == BlockMode::slc};
   op.worst_errors = op.wrong_bits = op.failed_frames = 0;
   op.failed_slots = 0;
   for (std::uint32_t slot = 0; slot < op.slots;) {

@@ -1,5 +1,7 @@
 """Results as objects: figures by name, histograms, ledgers."""
 
+import math
+
 import pytest
 from reports import operation, report, write
 
@@ -20,6 +22,8 @@ def test_a_name_and_its_path_mean_the_same(result):
         ("read.ledger.die busy: gc", "results.total.operations.read.ledger.die busy: gc.mean_ns"),
         ("iops", "results.total.iops"),
         ("write_amplification", "write_amplification.total.value"),
+        ("lifetime.written", "lifetime.written.value"),
+        ("cliff.time", "cliff.time.value"),
         ("statistics.flash.die_1.busy", "statistics.flash.die_1.busy.value"),
         ("loads.load.read.p50", "loads.load.operations.read.latency.p50"),
     ):
@@ -27,6 +31,14 @@ def test_a_name_and_its_path_mean_the_same(result):
     assert result.value("read.p99.9") == 1000.0
     assert result.unit("read.p99.9") == "ns"
     assert result.unit("bandwidth") == "B/s"
+    assert (result.value("lifetime.written"), result.unit("lifetime.written")) == (6e14, "B")
+    assert (result.value("cliff.time"), result.unit("cliff.time")) == (25.0, "s")
+
+
+def test_a_lifetime_that_is_not_known_is_no_number(tmp_path):
+    content = report()
+    content["lifetime"]["written"]["value"] = None
+    assert math.isnan(tlmssd.Result(write(tmp_path / "run", content)).value("lifetime.written"))
 
 
 def test_a_cause_that_took_no_time_is_0(result):
@@ -102,5 +114,10 @@ def test_which_way_is_better():
     assert higher_is_better("read.p99.9") is False
     assert higher_is_better("loads.web.write.mean") is False
     assert higher_is_better("write_amplification") is False
+    assert higher_is_better("write_amplification.by_mode.slc") is False
+    assert higher_is_better("lifetime.written") is True
+    assert higher_is_better("lifetime.cycles_per_drive_write") is False
+    assert higher_is_better("lifetime.wear_in_slc_mode") is None
+    assert higher_is_better("cliff.time") is True
     assert higher_is_better("statistics.flash.die_0.busy") is None
     assert higher_is_better("read.commands") is None

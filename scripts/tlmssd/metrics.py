@@ -13,6 +13,10 @@ A metric has a short name, and its path in report.json means the same:
 | `loads.NAME.read.p99` | the same of one load, by its name (without one: `load`, `load 2`, ...) |
 | `write_amplification` | `write_amplification.total.value` |
 | `write_amplification.refresh` | `write_amplification.refresh.value` |
+| `write_amplification.by_mode.slc` | what was programmed in SLC mode, with a pSLC |
+| `lifetime.written` | `lifetime.written.value`: bytes until the flash is worn out |
+| `lifetime.drive_writes_per_day` | the same in capacities of the drive, a day for five years |
+| `cliff.written`, `cliff.time` | where writes first found no room in the pSLC |
 | `statistics.firmware.flash.erases` | `statistics.firmware.flash.erases.value` |
 """
 
@@ -64,7 +68,7 @@ def figures(report: Mapping) -> dict[str, Metric]:
         seen[name] += 1
         number = f"_{seen[name]}" if seen[name] > 1 else ""
         _add_load(found, f"loads.{name}{number}.", load)
-    for group in ("write_amplification", "statistics"):
+    for group in ("write_amplification", "lifetime", "cliff", "statistics"):
         _add(found, group, report.get(group), "")
     return {canonical(name): figure for name, figure in found.items()}
 
@@ -104,10 +108,13 @@ def look_up(found: Mapping[str, Metric], path: str) -> Metric:
 
 
 def higher_is_better(name: str) -> bool | None:
-    """True of rates, False of latencies, waits, wear and write amplification; None of the rest."""
+    """True of rates, lifetime and the cliff, False of latencies, waits, wear and write
+    amplification; None of the rest."""
     last = name.rsplit(".", 1)[-1]
-    if last in ("iops", "bandwidth", "bw"):
+    if last in ("iops", "bandwidth", "bw") or name.startswith("cliff."):
         return True
+    if name.startswith("lifetime."):
+        return {"cycles_per_drive_write": False, "wear_in_slc_mode": None}.get(last, True)
     lower = name.startswith(("write_amplification", "checks.wrong"))
     parts = name.split(".")
     latency = any(part in ("mean", "max", "min", "stddev", "ledger", "tail") for part in parts)

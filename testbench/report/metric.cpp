@@ -25,17 +25,35 @@ std::optional<double> percentile(std::string_view word) {
 
 /// Those that are told to users who have written another.
 std::vector<std::string> usual_names() {
-  return {"read.p99",    "read.p99.9",    "read.mean",          "read.iops",        "read.bandwidth",
-          "write.p99",   "write.p99.9",   "write.mean",         "write.iops",       "write.bandwidth",
-          "read.p99.99", "write.p99.99",  "read.max",           "write.max",        "iops",
-          "bandwidth",   "own_time.iops", "own_time.bandwidth", "queue_depth.mean", "write_amplification"};
+  return {"read.p99",    "read.p99.9", "read.mean",  "read.iops",       "read.bandwidth",  "write.p99",
+          "write.p99.9", "write.mean", "write.iops", "write.bandwidth", "read.p99.99",     "write.p99.99",
+          "read.max",    "write.max",  "iops",       "bandwidth",       "queue_depth.mean",
+          "own_time.iops", "own_time.bandwidth"};
 }
 
 }  // namespace
 
-Metric::Metric(std::string_view name) : name_(name) {
-  if (name == "write_amplification") {
-    figure_ = Figure::amplification;
+const Metric::OfDrive Metric::k_of_drive[] = {
+    {"write_amplification", "/write_amplification/total/value", Kind::real, 1},
+    {"write_amplification.by_mode.slc", "/write_amplification/by_mode/slc/value", Kind::real, 1},
+    {"write_amplification.by_mode.native", "/write_amplification/by_mode/native/value", Kind::real, 1},
+    {"lifetime.written", "/lifetime/written/value", Kind::bytes, 1},
+    {"lifetime.written_first_block", "/lifetime/written_first_block/value", Kind::bytes, 1},
+    {"lifetime.drive_writes", "/lifetime/drive_writes/value", Kind::real, 1},
+    {"lifetime.drive_writes_per_day", "/lifetime/drive_writes_per_day/value", Kind::real, 1},
+    {"cliff.written", "/cliff/written/value", Kind::bytes, 1},
+    {"cliff.time", "/cliff/time/value", Kind::time, 1e12},
+};
+
+const Metric::OfDrive* Metric::find_of_drive(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(k_of_drive), std::end(k_of_drive),
+                                         [&](const OfDrive& one) { return one.name == name; });
+  return found == std::end(k_of_drive) ? nullptr : found;
+}
+
+Metric::Metric(std::string_view name) : name_(name), of_drive_(find_of_drive(name)) {
+  if (of_drive_ != nullptr) {
+    figure_ = Figure::drive;
     return;
   }
   if (name == "queue_depth.mean") {
@@ -52,14 +70,16 @@ Metric::Metric(std::string_view name) : name_(name) {
     }
   }
   if (read_figure(figure)) return;
-  const std::vector<std::string> usual = usual_names();
+  std::vector<std::string> usual = usual_names();
+  for (const OfDrive& one : k_of_drive) usual.emplace_back(one.name);
   const std::string near = nearest(name, usual);
   throw refusal("metric",
                 in_quotes(name) +
                     " is no figure of a load, expected iops or bandwidth, alone or of an operation "
                     "(write.iops), in the load's own time (own_time.iops), an operation's latency "
                     "(read.mean, read.p99.9, read.max), "
-                    "queue_depth.mean or write_amplification",
+                    "queue_depth.mean, write_amplification, or one of lifetime "
+                    "(lifetime.written) or cliff (cliff.written)",
                 near.empty() ? "read.p99" : near);
 }
 
@@ -93,6 +113,8 @@ Kind Metric::kind() const {
       return Kind::time;
     case Figure::bandwidth:
       return Kind::bandwidth;
+    case Figure::drive:
+      return of_drive_->kind;
     default:
       return Kind::real;
   }
@@ -131,10 +153,10 @@ double Metric::rate(const LoadMeasurement& load, const RateWindow& window) const
 
 std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& loads, const RateWindow& rates,
                                     const nlohmann::ordered_json& report) const {
-  if (figure_ == Figure::amplification) {
-    const auto found = report.find("write_amplification");
-    if (found == report.end() || !(*found)["total"]["value"].is_number()) return {};
-    return (*found)["total"]["value"].get<double>();
+  if (of_drive_ != nullptr) {
+    const nlohmann::ordered_json::json_pointer path{std::string(of_drive_->path)};
+    if (!report.contains(path) || !report[path].is_number()) return {};
+    return report[path].get<double>() * of_drive_->unit;
   }
   if (kind() == Kind::time) return latency(loads);
   double depth = 0;
@@ -154,6 +176,7 @@ std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& l
 std::string Metric::text(double value) const {
   if (kind() == Kind::time) return time_text(value);
   if (kind() == Kind::bandwidth) return bandwidth_text(value);
+  if (kind() == Kind::bytes) return written_text(value);
   return figure_ == Figure::iops ? count_text(value) : fmt::format("{:.3f}", value);
 }
 

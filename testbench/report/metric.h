@@ -6,6 +6,9 @@
 //   own_time.iops, write.own_time.bandwidth  from the first command to the end of the last one
 //   read.mean, read.p99.9, write.max         latency; any percentile, p50 as well as p99.95
 //   write_amplification                      of the drive
+//   write_amplification.by_mode.slc          the part of it in SLC mode; .native
+//   lifetime.written, .drive_writes, ...     see platform/lifetime.h
+//   cliff.written, cliff.time                where writes first found no room in the pSLC
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -24,10 +27,12 @@ class Metric {
   /// Throws InputError about the key `metric` for a name that means nothing.
   explicit Metric(std::string_view name);
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// What its values are: times (picoseconds), bandwidths (B/s) or plain numbers.
+  /// What its values are: times (picoseconds), bytes, bandwidths (B/s) or plain numbers.
   [[nodiscard]] Kind kind() const;
-  /// Whether untimed runs have it, and whether it is of the drive instead of a load.
-  [[nodiscard]] bool of_drive() const { return figure_ == Figure::amplification; }
+  /// Whether it is of the drive instead of a load.
+  [[nodiscard]] bool of_drive() const { return figure_ == Figure::drive; }
+  /// Whether untimed runs have it.
+  [[nodiscard]] bool without_time() const { return of_drive() && kind() != Kind::time; }
   /// Of `loads` together over the time of `rates`, in the units of kind(). Nothing where no such
   /// command was measured. `report`: as build_report makes it.
   [[nodiscard]] std::optional<double> value(const std::vector<const LoadMeasurement*>& loads,
@@ -37,13 +42,24 @@ class Metric {
   [[nodiscard]] std::string text(double value) const;
 
  private:
-  enum class Figure : std::uint8_t { iops, bandwidth, depth, mean, minimum, percentile, amplification };
+  enum class Figure : std::uint8_t { iops, bandwidth, depth, mean, minimum, percentile, drive };
+  /// A figure of the drive.
+  struct OfDrive {
+    std::string_view name;
+    std::string_view path;  ///< of its value in the report
+    Kind kind;
+    double unit;  ///< of the report, in those of kind()
+  };
+  static const OfDrive k_of_drive[];
+  static const OfDrive* find_of_drive(std::string_view name);
+
   bool read_figure(std::string_view word);
   [[nodiscard]] double rate(const LoadMeasurement& load, const RateWindow& window) const;
   [[nodiscard]] std::optional<double> latency(const std::vector<const LoadMeasurement*>& loads) const;
 
   std::string name_;
   Figure figure_ = Figure::iops;
+  const OfDrive* of_drive_ = nullptr;    ///< null: of a load
   std::optional<HostOpcode> operation_;  ///< nothing: all of them
   bool own_time_ = false;                ///< rates over the time of the loads, not of the measurement
   double share_ = 0;                     ///< of a percentile, 1 is the maximum

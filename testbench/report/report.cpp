@@ -215,6 +215,9 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
   if (const Json* amplification = find_group(statistics, "write amplification")) {
     report["write_amplification"] = *amplification;
   }
+  for (const char* const group : {"lifetime", "cliff"}) {
+    if (const Json* found = find_group(statistics, group)) report[group] = *found;
+  }
   if (!measurement.drive().samples().empty()) report["series"] = drive_series_json(measurement);
   if (!measurement.busy().kinds().empty()) report["utilisation"] = utilisation_json(measurement);
   if (!facts.blocks.lines.empty()) report["blocks"] = blocks_json(facts.blocks);

@@ -249,6 +249,20 @@ std::vector<std::string> map_items(const Json& tree) {
   return {hits, fmt::format("{} map pages read", count_text(number("map page reads"))), out};
 }
 
+namespace {
+
+/// "full after 12.3 GiB in 4.56 s", "never full".
+std::string cliff_item(const Json& pslc) {
+  const Json* const cliff = find_group(pslc, "cliff");
+  const Json* const written = cliff == nullptr ? nullptr : find_value(*cliff, "written");
+  if (written == nullptr || !(*written)[k_value].is_number()) return "never full";
+  std::string text = fmt::format("full after {}", bytes_text(number_in(*cliff, "written")));
+  if (const double time = number_in(*cliff, "time"); time > 0) text += " in " + time_text(time * 1e12);
+  return text;
+}
+
+}  // namespace
+
 std::vector<std::string> pslc_items(const Json& tree) {
   const Json* const group = find_group(tree, "pslc");
   if (group == nullptr || !group->contains("policy")) return {};
@@ -259,8 +273,25 @@ std::vector<std::string> pslc_items(const Json& tree) {
                       bytes_text(number("largest size"))),
           fmt::format("{} in use, {} allowed now", bytes_text(number("size in use")),
                       bytes_text(number("size allowed"))),
-          fmt::format("{:.0f} % of writes committed there", number("share to slc") * 100), folds,
-          fmt::format("{} waits for room", count_text(number("waits for room")))};
+          fmt::format("{:.0f} % of writes committed there", number("share to slc") * 100),
+          folds,
+          fmt::format("{} waits for room", count_text(number("waits for room"))),
+          cliff_item(*group)};
+}
+
+std::vector<std::string> lifetime_items(const Json& tree) {
+  const Json* const group = find_group(tree, "lifetime");
+  const double written = group == nullptr ? 0 : number_in(*group, "written");
+  if (written == 0) return {};
+  const auto number = [&](const char* name) { return number_in(*group, name); };
+  std::vector<std::string> items = {
+      fmt::format("{} written", written_text(written)),
+      fmt::format("{} drive writes", count_text(number("drive writes"))),
+      fmt::format("{:.3g} a day for five years", number("drive writes per day"))};
+  if (number("evenness") > 0)
+    items.push_back(
+        fmt::format("{} until the first block is worn out", written_text(number("written first block"))));
+  return items;
 }
 
 std::vector<std::string> log_structured_items(const Json& tree) {

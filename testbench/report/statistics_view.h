@@ -54,6 +54,9 @@ std::vector<std::string> map_items(const nlohmann::ordered_json& tree);
 /// Size of the pSLC, what lands there and what is folded; nothing without one.
 std::vector<std::string> pslc_items(const nlohmann::ordered_json& tree);
 
+/// How long the flash lasts at this load; nothing where that is not known.
+std::vector<std::string> lifetime_items(const nlohmann::ordered_json& tree);
+
 /// What a log-structured host layer in front of the drive has done; empty when there is none.
 std::vector<std::string> log_structured_items(const nlohmann::ordered_json& tree);
 

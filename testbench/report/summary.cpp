@@ -307,6 +307,8 @@ void drive(Page& page, const Json& statistics, bool timed) {
     }
   }
   if (!erases.empty()) page.items("Erase counts", erases);
+  const std::vector<std::string> lifetime = lifetime_items(statistics);
+  if (!lifetime.empty()) page.items("Lifetime", lifetime);
   if (!timed) return;
   std::vector<std::string> busy;
   for (const Utilisation& u : plain_utilisations(statistics)) {

@@ -21,7 +21,7 @@ const ParameterTable<TargetSection>& TargetSection::parameters() {
           .optional()
           .text("metric", &TargetSection::metric,
                 "figure: read.p99.9, write.mean, read.iops, bandwidth, queue_depth.mean, "
-                "write_amplification, ...")
+                "write_amplification, lifetime.written, cliff.written, ...")
           .required()
           .filled()
           .text("at_most", &TargetSection::at_most, "it is not to be above this, e.g. 2 ms")
@@ -50,7 +50,16 @@ std::vector<std::size_t> numbers_of(const std::string& name, const std::vector<T
 }
 
 const char* example(Kind kind) {
-  return kind == Kind::time ? "2 ms" : kind == Kind::bandwidth ? "500 MB/s" : "1000";
+  switch (kind) {
+    case Kind::time:
+      return "2 ms";
+    case Kind::bandwidth:
+      return "500 MB/s";
+    case Kind::bytes:
+      return "100 TB";
+    default:
+      return "1000";
+  }
 }
 
 /// In the units of report.json.
@@ -59,14 +68,23 @@ Json value_json(Kind kind, double value) {
 }
 
 const char* unit_of(Kind kind) {
-  return kind == Kind::time ? "ns" : kind == Kind::bandwidth ? "B/s" : "";
+  switch (kind) {
+    case Kind::time:
+      return "ns";
+    case Kind::bandwidth:
+      return "B/s";
+    case Kind::bytes:
+      return "B";
+    default:
+      return "";
+  }
 }
 
 }  // namespace
 
 Target::Target(const TargetSection& section, const std::vector<TargetLoad>& loads, bool timed)
     : metric_(section.metric), load_(section.load), numbers_(numbers_of(section.load, loads)) {
-  if (!timed && !metric_.of_drive())
+  if (!timed && !metric_.without_time())
     throw refusal("metric",
                   "without simulated time (run.timed: false) there is no " + in_quotes(section.metric),
                   "write_amplification");

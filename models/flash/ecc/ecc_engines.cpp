@@ -65,8 +65,9 @@ EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::
   }
   ++counts.pages;
   counts.frames += frames;
-  raw_frames_ += frames;
-  raw_errors_ += verdict.wrong;
+  RawErrors& raw = raw_[page.slc ? 1 : 0];
+  raw.frames += frames;
+  raw.errors += verdict.wrong;
   counts.corrected_bits += corrected;
   counts.correctable += correctable;
   if (counts.least_correctable == 0 || correctable < counts.least_correctable)
@@ -108,9 +109,19 @@ std::uint64_t EccEngines::gates() const {
 
 void EccEngines::report(StatisticsSink& sink, Picoseconds now) const {
   sink.value("gates", gates(), "gates", "logic gates of all decoders, BCH and LDPC, that the policy needs");
-  const double bits = static_cast<double>(raw_frames_) * config_.frame_bits();
-  sink.value("raw bit error rate", bits > 0 ? static_cast<double>(raw_errors_) / bits : 0.0, "",
+  const auto bits = [this](std::uint64_t frames) {
+    return static_cast<double>(frames) * config_.frame_bits();
+  };
+  const auto& [native, slc] = raw_;
+  sink.value("raw bit error rate",
+             ratio(static_cast<double>(native.errors + slc.errors), bits(native.frames + slc.frames)), "",
              "wrong bits of all bits that came to the decoders");
+  if (slc.frames > 0) {
+    sink.value("raw bit error rate slc", quotient(static_cast<double>(slc.errors), bits(slc.frames)), "",
+               "the same of what was read from blocks in SLC mode");
+    sink.value("raw bit error rate native", quotient(static_cast<double>(native.errors), bits(native.frames)),
+               "", "the same of what was read from native blocks");
+  }
   const auto mean = [](Picoseconds time, std::uint64_t number) {
     return number == 0 ? 0.0 : static_cast<double>(time) / static_cast<double>(number) * 1e-6;
   };
@@ -178,8 +189,7 @@ void EccEngines::reset_statistics(Picoseconds now) {
   for (Decoder decoder = 0; decoder < free_at_.size(); ++decoder) carried_[decoder] = ahead(decoder, now);
   since_ = now;
   counts_ = {};
-  raw_frames_ = 0;
-  raw_errors_ = 0;
+  raw_ = {};
 }
 
 }  // namespace tlmssd

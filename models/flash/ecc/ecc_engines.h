@@ -96,8 +96,12 @@ class EccEngines {
   std::array<Counts, k_most_ecc_codes> counts_{};
   std::vector<Picoseconds> carried_;  // by decoder: what was left of earlier work when counting began
   Picoseconds since_ = 0;
-  std::uint64_t raw_frames_ = 0;
-  std::uint64_t raw_errors_ = 0;
+  /// What came to the decoders.
+  struct RawErrors {
+    std::uint64_t frames = 0;
+    std::uint64_t errors = 0;  ///< wrong bits
+  };
+  std::array<RawErrors, 2> raw_;  ///< of native blocks, and of those in SLC mode
 };
 
 }  // namespace tlmssd

@@ -25,6 +25,7 @@ struct PageRead {
   std::uint32_t cell_bits = 1;  ///< that its cells hold: of the part, or one in SLC mode
   std::uint32_t type = 0;       ///< 0: the page that one reference voltage tells apart
   double rate = 0;              ///< bit errors of the page, expected
+  bool slc = false;             ///< its block is in SLC mode
 };
 
 /// The decoder that all kinds of LDPC share, when it is told nothing.

@@ -75,7 +75,8 @@ class Row:
         operation, _, figure = self.name.partition(".")
         if operation in OPERATIONS:
             return figure in MAIN
-        return self.name in ("iops", "bandwidth") or self.name.startswith("write_amplification")
+        groups = ("write_amplification", "lifetime.", "cliff.")
+        return self.name in ("iops", "bandwidth") or self.name.startswith(groups)
 
 
 def compare_metrics(sides: Sequence[Side]) -> list[Row]:

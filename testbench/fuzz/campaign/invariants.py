@@ -184,7 +184,7 @@ def _amplification(report):
     if not shown or not firmware:
         return
     written = _value(firmware, "host_units_written_net")
-    parts = {k: v["value"] for k, v in shown.items() if k not in ("doc", "total")}
+    parts = {k: v["value"] for k, v in shown.items() if k not in ("doc", "total", "by_mode")}
     unknown = [value is None for value in (*parts.values(), shown["total"]["value"])]
     if any(unknown):
         if written or not all(unknown):
@@ -192,6 +192,9 @@ def _amplification(report):
         return
     if not _near(sum(parts.values()), shown["total"]["value"]):
         yield "write amplification", f"{parts} do not add up to {shown['total']['value']}"
+    modes = {k: v["value"] for k, v in shown.get("by_mode", {}).items() if k != "doc"}
+    if modes and not (_near(sum(modes.values()), shown["total"]["value"]) and min(modes.values()) >= 0):
+        yield "write amplification", f"{modes} do not add up to {shown['total']['value']}"
     flash = {k: v for k, v in firmware.get("flash", {}).items() if isinstance(v, dict) and "units_programmed" in v}
     programmed = sum(_value(v, "units_programmed") + _value(v, "units_padded") for v in flash.values())
     if written and not _near(shown["total"]["value"] * written, programmed, 1e-9, 1e-3):

@@ -13,6 +13,7 @@
 
 #include "firmware/cache/cache.h"
 #include "models/nand/bus_timing.h"
+#include "testbench/report/json_sink.h"
 #include "testbench/tests/drive/support.h"
 
 namespace tlmssd::drive_tests {
@@ -92,7 +93,9 @@ DieTimes die_times(const SsdConfig& config) {
 /// Bytes written by the end of each of so many equal steps of a sequential write.
 struct Course {
   std::array<double, 400> seconds;
-  double step;  ///< bytes
+  double step;           ///< bytes
+  double cliff_bytes;    ///< as the firmware has noted it; 0: never
+  double cliff_seconds;  ///< since writing began
 };
 
 /// Writes the bytes from `from` up to `end` one after the other.
@@ -130,6 +133,11 @@ Course write_on(const SsdConfig& config, double fill, double end) {
   });
   write(simulation, at(fill), at(end), "128k", 8);
   simulation.driver().set_completion_hook(nullptr);
+  JsonSink sink;
+  simulation.report(sink);
+  const nlohmann::ordered_json noted = sink.take()["firmware"]["pslc"]["cliff"];
+  if (!noted["written"]["value"].is_null()) course.cliff_bytes = noted["written"]["value"].get<double>();
+  if (!noted["time"]["value"].is_null()) course.cliff_seconds = noted["time"]["value"].get<double>();
   return course;
 }
 
@@ -177,6 +185,18 @@ Bytes user_bytes(const SsdConfig& config) {
   return in_child<Bytes>([&] { return Simulation(config).drive_size().bytes; });
 }
 
+/// The firmware has noted the cliff at `expected` bytes, and when that was.
+void check_noted(const Course& course, double expected, double tolerance) {
+  CHECK(course.cliff_bytes == Approx(expected).epsilon(tolerance));
+  // What is written has been taken; of that the last few commands have not ended.
+  const auto step = static_cast<std::size_t>(course.cliff_bytes / course.step);
+  const auto open = static_cast<std::size_t>(static_cast<double>(2_MiB) / course.step) + 2;
+  REQUIRE(step > open);
+  REQUIRE(step < course.seconds.size());
+  CHECK(course.cliff_seconds >= course.seconds[step - open]);
+  CHECK(course.cliff_seconds <= course.seconds[step]);
+}
+
 }  // namespace
 
 TEST_CASE("the cliff of a sequential write lies where the pSLC of that fill is full", "[drive][figure]") {
@@ -193,6 +213,7 @@ TEST_CASE("the cliff of a sequential write lies where the pSLC of that fill is f
     CHECK(found == Approx(expected + static_cast<double>(config.firmware.buffer.capacity)).epsilon(0.05));
     CHECK(found < before);
     before = found;
+    check_noted(course, expected + static_cast<double>(config.firmware.buffer.capacity), 0.05);
   }
 }
 
@@ -211,7 +232,21 @@ TEST_CASE("a pSLC that nothing but the free space limits takes what that has roo
     INFO("of the free space " << share);
     CHECK(cliff(course, expected) ==
           Approx(expected + static_cast<double>(config.firmware.buffer.capacity)).epsilon(0.03));
+    check_noted(course, expected + static_cast<double>(config.firmware.buffer.capacity), 0.03);
   }
+}
+
+TEST_CASE("the cliff is noted where writes that find no room go to native blocks, and not before it",
+          "[drive]") {
+  SsdConfig config = pslc_drive(30, 0);
+  config.firmware.pslc.when_full = "bypass";
+  const auto size = static_cast<double>(config.firmware.pslc.static_bytes);
+  const auto user = static_cast<double>(user_bytes(config));
+  const Course course = in_child<Course>([&] { return write_on(config, 0, 2 * size / user); });
+  check_noted(course, size + static_cast<double>(config.firmware.buffer.capacity), 0.03);
+  const Course short_of_it = in_child<Course>([&] { return write_on(config, 0, 0.9 * size / user); });
+  CHECK(short_of_it.cliff_bytes == 0);
+  CHECK(short_of_it.cliff_seconds == 0);
 }
 
 TEST_CASE("beyond the cliff writing goes on at the rate of writing, reading and folding in turn",

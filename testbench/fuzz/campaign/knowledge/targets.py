@@ -1,14 +1,17 @@
 """Figures that a run is to reach; missed ones are no error without --strict."""
 
 _LIMITS = {"iops": ("1000", "2e6"), "bandwidth": ("500 kB/s", "3 GB/s"), "read.p99.9": ("1 us", "2 ms"),
-           "write.mean": ("20 us", "1 s"), "queue_depth.mean": ("0.5", "8"), "write_amplification": ("0", "3")}
+           "write.mean": ("20 us", "1 s"), "queue_depth.mean": ("0.5", "8"), "write_amplification": ("0", "3"),
+           "lifetime.written": ("1 TB", "100 TB"), "lifetime.drive_writes_per_day": ("0.3", "3"), "cliff.written": ("1 MB", "1 GB"),
+           "cliff.time": ("1 ms", "1 s")}
+_OF_DRIVE = ("write_amplification", "lifetime.written", "lifetime.drive_writes_per_day", "cliff.written", "cliff.time")
 
 
 def draw(d):
     if not d.chance(0.06):
         d.leave_out("targets")
         return
-    metrics = sorted(_LIMITS) if d.facts.timed else ["write_amplification"]
+    metrics = sorted(_LIMITS) if d.facts.timed else _OF_DRIVE[:4]
     for i in range(d.whole(1, 2)):
         path = f"targets.{i}"
         metric = d.put(path, "metric", d.pick(*metrics))
@@ -17,7 +20,7 @@ def draw(d):
         for key in limits:
             d.put(path, key, low if key == "at_least" else high)
         names = _names(d)
-        if names and metric != "write_amplification" and d.chance(0.7):
+        if names and metric not in _OF_DRIVE and d.chance(0.7):
             d.put(path, "load", d.pick(*names))
 
 

@@ -1,0 +1,46 @@
+// How much the host can write until the flash is worn out, by what the measured load wears of it.
+//
+// Every erase is a cycle of the block's mode; one in SLC mode counts for endurance / slc_endurance
+// native ones. With host bytes W that cost e native cycles, summed over B blocks of endurance E,
+// the host can write
+//
+//   W B E / e        if wear is levelled perfectly,
+//   that times mean / most wear of a block so far, until the first block is worn out, if wear stays
+//                    as uneven as it is.
+//
+// It is of the load measured, and true of a drive in steady state. It is no rating: JESD218 and
+// JESD219 define one by given loads, retention after the last cycle and a share of drives that may
+// fail. Left out: the spread of endurance between blocks, spare blocks that replace the first ones
+// to fail, errors that end a drive before its cycles do, wear that age.cycles has put on.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "models/base/statistics.h"
+#include "models/base/types.h"
+
+namespace tlmssd {
+
+/// What has been worn, and by how much writing.
+struct WearOfLoad {
+  Bytes user = 0;                   ///< the drive's capacity
+  Bytes written = 0;                ///< by the host, in the measured time
+  std::uint64_t blocks = 0;         ///< physical ones, all of them
+  std::uint64_t native_cycles = 0;  ///< in the measured time, of all blocks together
+  std::uint64_t slc_cycles = 0;     ///< the same in SLC mode
+  std::uint32_t endurance = 0;      ///< native cycles; 0: any number
+  std::uint32_t slc_endurance = 0;  ///< the same in SLC mode
+  /// Mean wear of a block so far as a share of that of the most worn one; NaN: unknown.
+  double evenness = std::numeric_limits<double>::quiet_NaN();
+};
+
+/// Years of the warranty that drive writes per day are spread over: those of most client and
+/// enterprise drives (B). Years have 365 days.
+inline constexpr double k_warranty_years = 5;
+
+/// The group `lifetime`. Its values are none where nothing was written or erased, and where
+/// endurance is 0.
+void report_lifetime(StatisticsSink& sink, const WearOfLoad& wear);
+
+}  // namespace tlmssd

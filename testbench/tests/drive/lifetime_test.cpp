@@ -1,0 +1,224 @@
+// How much can be written until the flash is worn out, against closed forms.
+//
+// A block of N bytes that bears E cycles takes N E bytes. Of F bytes of flash, with write
+// amplification WA, the host can write F E / WA. With a pSLC of which every byte is folded once, a
+// cycle in SLC mode takes N / b bytes and counts for r = E / E(SLC) native ones: F E / (WA(native)
+// + r b WA(SLC)).
+#include <systemc>
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+
+#include "firmware/blocks/block_pool.h"
+#include "testbench/report/json_sink.h"
+#include "testbench/tests/drive/support.h"
+
+namespace tlmssd::drive_tests {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+SsdConfig lasting_drive() {
+  SsdConfig config;
+  config.host.lba_size = 4096;
+  config.dram.capacity = 64_MiB;
+  config.flash.channels = 2;
+  config.flash.ways = 1;
+  config.part.planes = 2;
+  config.part.page_size = 4096;
+  config.part.pages_per_block = 32;
+  config.part.blocks_per_plane = 80;
+  config.part.endurance = 1500;
+  config.capacity.over_provisioning = 0.3;
+  config.firmware.allocation.multi_plane = true;
+  config.firmware.buffer.capacity = 1_MiB;
+  return config;
+}
+
+SsdConfig lasting_pslc_drive() {
+  SsdConfig config = lasting_drive();
+  config.part.cell = "qlc";
+  config.part.slc_read_latency = 28_us;
+  config.part.slc_program_latency = 200_us;
+  config.part.slc_erase_latency = 5_ms;
+  config.part.slc_endurance = 15'000;
+  config.capacity.over_provisioning = 0.4;
+  config.firmware.pslc.policy = "all";
+  config.firmware.pslc.static_share = 0.02;
+  return config;
+}
+
+Json statistics_of(const Simulation& simulation) {
+  JsonSink sink;
+  simulation.report(sink);
+  return sink.take();
+}
+
+/// Writes the drive once, and then `amount` more of it, of which statistics are.
+Json overwritten_drive(Simulation& simulation, const char* rw, Bytes bs, double amount) {
+  run_untimed(simulation, {.rw = "write", .bs = 128_KiB});
+  const Bytes user = simulation.drive_size().bytes;
+  run_untimed(simulation, {.rw = rw, .bs = bs, .amount = 3 * user});
+  const auto bytes = static_cast<Bytes>(amount * static_cast<double>(user)) / bs * bs;
+  std::vector<Load> loads = make_loads({.rw = rw, .bs = bs, .amount = bytes}, simulation.drive_size(), 2);
+  simulation.run_untimed_together(loads);
+  return statistics_of(simulation);
+}
+
+double figure(const Json& group, const char* name) {
+  INFO(name);
+  REQUIRE(group[name]["value"].is_number());
+  return group[name]["value"].get<double>();
+}
+
+double flash_bytes(const Simulation& simulation) {
+  return static_cast<double>(const_cast<Simulation&>(simulation).ssd().shape().geometry.bytes());
+}
+
+void check_parts(Simulation& simulation, const Json& lifetime) {
+  const double written = figure(lifetime, "written");
+  const double writes = written / static_cast<double>(simulation.ssd().user_bytes());
+  CHECK(figure(lifetime, "drive_writes") == Approx(writes));
+  CHECK(figure(lifetime, "drive_writes_per_day") == Approx(writes / 1825));
+  CHECK(figure(lifetime, "cycles_per_drive_write") ==
+        Approx(simulation.ssd().config().part.endurance / writes));
+  // What the dies know of each block's wear.
+  const Geometry& geometry = simulation.ssd().shape().geometry;
+  double sum = 0;
+  double most = 0;
+  for (std::uint32_t die = 0; die < geometry.dies(); ++die) {
+    for (std::uint32_t plane = 0; plane < geometry.planes; ++plane) {
+      for (std::uint32_t block = 0; block < geometry.blocks; ++block) {
+        const double wear =
+            simulation.ssd().flash().die(DieId{die}).state().wear(PlaneId{plane}, BlockId{block});
+        sum += wear;
+        most = std::max(most, wear);
+      }
+    }
+  }
+  const double evenness = sum / (geometry.dies() * geometry.planes * geometry.blocks) / most;
+  CHECK(evenness < 1);
+  CHECK(figure(lifetime, "evenness") == Approx(evenness));
+  CHECK(figure(lifetime, "written_first_block") == Approx(written * evenness));
+}
+
+void check_none(const Json& lifetime) {
+  for (const char* name :
+       {"written", "drive_writes", "drive_writes_per_day", "cycles_per_drive_write", "written_first_block"}) {
+    INFO(name);
+    CHECK(lifetime[name]["value"].is_null());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("of a drive that is written in order the host can write flash x endurance", "[drive]") {
+  const SsdConfig config = lasting_drive();
+  Simulation simulation(config);
+  const Json statistics = overwritten_drive(simulation, "write", 128_KiB, 4);
+  CHECK(figure(statistics["firmware"]["write_amplification"], "total") == Approx(1).epsilon(0.01));
+  CHECK(figure(statistics["lifetime"], "written") ==
+        Approx(flash_bytes(simulation) * config.part.endurance).epsilon(0.01));
+  check_parts(simulation, statistics["lifetime"]);
+}
+
+TEST_CASE("of a drive that collects the host can write flash x endurance / write amplification", "[drive]") {
+  const SsdConfig config = lasting_drive();
+  Simulation simulation(config);
+  const Json statistics = overwritten_drive(simulation, "randwrite", 4_KiB, 6);
+  const double amplification = figure(statistics["firmware"]["write_amplification"], "total");
+  CHECK(amplification > 1.5);
+  CHECK(figure(statistics["lifetime"], "written") ==
+        Approx(flash_bytes(simulation) * config.part.endurance / amplification).epsilon(0.01));
+  check_parts(simulation, statistics["lifetime"]);
+}
+
+TEST_CASE("a cycle in SLC mode takes less of the lifetime, and holds less", "[drive]") {
+  for (const std::uint32_t slc_endurance : {0U, 15'000U}) {
+    INFO(slc_endurance);
+    in_child<int>([&] {
+      SsdConfig config = lasting_pslc_drive();
+      config.part.slc_endurance = slc_endurance;
+      Simulation simulation(config);
+      const Json statistics = overwritten_drive(simulation, "write", 128_KiB, 4);
+      const Json& modes = statistics["firmware"]["write_amplification"]["by_mode"];
+      const double in_slc =
+          slc_endurance == 0 ? 4 : 4 * 1500.0 / 15'000;  // native cycles of a full native block's worth
+      const double expected = flash_bytes(simulation) * config.part.endurance / (1 + in_slc);
+      const double found = figure(statistics["lifetime"], "written");
+      const bool good =
+          figure(modes, "slc") == Approx(1).epsilon(0.02) &&
+          figure(modes, "native") == Approx(1).epsilon(0.02) && found == Approx(expected).epsilon(0.02) &&
+          figure(statistics["lifetime"], "wear_in_slc_mode") == Approx(in_slc / (1 + in_slc)).epsilon(0.02);
+      if (!good)
+        throw std::runtime_error(statistics["lifetime"].dump() + modes.dump() + std::to_string(expected));
+      return 0;
+    });
+  }
+  Simulation simulation(lasting_pslc_drive());
+  check_parts(simulation, overwritten_drive(simulation, "randwrite", 16_KiB, 2)["lifetime"]);
+}
+
+TEST_CASE("what is programmed in each mode adds up to the write amplification", "[drive]") {
+  for (const char* when_full : {"wait", "bypass"}) {
+    INFO(when_full);
+    in_child<int>([&] {
+      SsdConfig config = lasting_pslc_drive();
+      config.firmware.pslc.when_full = when_full;
+      Simulation simulation(config);
+      const Json statistics = overwritten_drive(simulation, "randwrite", 4_KiB, 2);
+      const Json& amplification = statistics["firmware"]["write_amplification"];
+      const double slc = figure(amplification["by_mode"], "slc");
+      const double native = figure(amplification["by_mode"], "native");
+      std::uint64_t programs = 0;
+      std::uint64_t in_slc = 0;  // pages, as the dies count them
+      for (std::uint32_t die = 0; die < 2; ++die) {
+        const DieState::Counts& counts = simulation.ssd().flash().die(DieId{die}).state().counts();
+        programs += counts.programs;
+        in_slc += counts.slc_programs;
+      }
+      const double pages = statistics["firmware"]["host_units_written_net"]["value"].get<double>();
+      const bool good = slc > 0 && native > 0 && slc + native == Approx(figure(amplification, "total")) &&
+                        slc == Approx(static_cast<double>(in_slc) / pages) &&
+                        native == Approx(static_cast<double>(programs - in_slc) / pages);
+      if (!good) throw std::runtime_error(amplification.dump());
+      return 0;
+    });
+  }
+  const Json plain = [&] {
+    Simulation simulation(lasting_drive());
+    return overwritten_drive(simulation, "write", 128_KiB, 1);
+  }();
+  CHECK_FALSE(plain["firmware"]["write_amplification"].contains("by_mode"));
+}
+
+TEST_CASE("there is no lifetime where nothing was written", "[drive]") {
+  Simulation simulation(lasting_drive());
+  run_untimed(simulation, {.rw = "write", .bs = 128_KiB});
+  run_untimed(simulation, {.rw = "randwrite", .amount = 3 * simulation.drive_size().bytes});
+  std::vector<Load> loads = make_loads({.amount = 1_MiB}, simulation.drive_size());
+  simulation.run_untimed_together(loads);
+  const Json lifetime = statistics_of(simulation)["lifetime"];
+  check_none(lifetime);
+  CHECK(figure(lifetime, "evenness") > 0);
+}
+
+TEST_CASE("there is no lifetime where nothing was erased", "[drive]") {
+  Simulation simulation(lasting_drive());
+  std::vector<Load> loads = make_loads({.rw = "write", .size = 1_MiB}, simulation.drive_size());
+  simulation.run_untimed_together(loads);
+  const Json lifetime = statistics_of(simulation)["lifetime"];
+  check_none(lifetime);
+  CHECK(lifetime["evenness"]["value"].is_null());
+}
+
+TEST_CASE("there is no lifetime where blocks bear any number of cycles", "[drive]") {
+  SsdConfig config = lasting_drive();
+  config.part.endurance = 0;
+  Simulation simulation(config);
+  const Json statistics = overwritten_drive(simulation, "randwrite", 4_KiB, 2);
+  CHECK(statistics["firmware"]["flash"]["erases"]["value"] > 0);
+  check_none(statistics["lifetime"]);
+}
+
+}  // namespace tlmssd::drive_tests

@@ -1,0 +1,141 @@
+// Lifetime, write amplification by mode, the cliff of a pSLC and errors by mode, as users of the
+// program meet them: in report.json, the summary and targets.
+#include "testbench/tests/program/report.h"
+
+namespace tlmssd::program_tests {
+namespace {
+
+/// A drive with pSLC that is overwritten in order: 32 MiB in SLC mode.
+const std::string k_overwritten_pslc = R"(
+seed: 3
+ssd:
+  host: {lba_size: 4 KiB}
+  dram: {capacity: 64 MiB}
+  flash:
+    {channels: 2, ways: 1, over_provisioning: 40 %,
+     part: {cell: qlc, planes: 2, blocks_per_plane: 80, pages_per_block: 128, page_size: 16 KiB, program_unit: word-line,
+       read_latency: [100 us], program_latency: [2 ms], erase_latency: 10 ms, endurance: 1000,
+       slc_read_latency: 28 us, slc_program_latency: 200 us, slc_erase_latency: 5 ms, slc_endurance: 20000}}
+firmware:
+  allocation: {multi_plane: true}
+  buffer: {capacity: 2 MiB}
+  gc: {idle_after: 1 s}
+  pslc: {policy: all, static: 32 MiB, fold_below: 0 %}
+precondition: [{fill: 100 %, order: sequential, idle: true}]
+load: {name: writer, rw: write, bs: 128k, iodepth: 8, size: 100 %, io_size: 1200m}
+)";
+
+double figure(const Json& group, const char* name) {
+  INFO(name);
+  REQUIRE(group[name]["value"].is_number());
+  return group[name]["value"].get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("lifetime and cliff are in report and summary, and targets ask for them", "[program]") {
+  const Folder folder;
+  const std::string targets = R"(
+targets:
+  - {metric: lifetime.written, at_least: 1 GB, at_most: 1 TB}
+  - {metric: lifetime.written, at_least: 10000 TB}
+  - {metric: lifetime.written_first_block, at_least: 1 GB}
+  - {metric: lifetime.drive_writes, at_least: 100}
+  - {metric: lifetime.drive_writes_per_day, at_least: 0.1, at_most: 1}
+  - {metric: write_amplification.by_mode.slc, at_most: 1.1}
+  - {metric: write_amplification.by_mode.native, at_least: 0.9}
+  - {metric: cliff.written, at_least: 20 MB, at_most: 40 MB}
+  - {metric: cliff.time, at_most: 1 h}
+  - {metric: cliff.time, at_least: 1 h}
+)";
+  const Outcome outcome =
+      run_ok(folder, {"run", folder.write("s.yaml", k_overwritten_pslc + targets), "-o", folder / "out"});
+  const Json report = Json::parse(read_file(folder.path() / "out/report.json"));
+  CHECK(report["lifetime"] == report["statistics"]["lifetime"]);
+  CHECK(report["cliff"] == report["statistics"]["firmware"]["pslc"]["cliff"]);
+  const std::vector<bool> met = {true, false, true, true, true, true, true, true, true, false};
+  REQUIRE(report["targets"].size() == met.size());
+  for (std::size_t i = 0; i < met.size(); ++i) {
+    INFO(report["targets"][i].dump());
+    CHECK(report["targets"][i]["met"] == met[i]);
+  }
+  CHECK(report["targets"][0]["value"] == report["lifetime"]["written"]["value"]);
+  CHECK(report["targets"][0]["unit"] == "B");
+  CHECK(report["targets"][1]["text"].get<std::string>().find(", at least 10.0 PB") != std::string::npos);
+  CHECK(report["targets"][4]["value"] == report["lifetime"]["drive_writes_per_day"]["value"]);
+  CHECK(report["targets"][7]["value"] == report["cliff"]["written"]["value"]);
+  CHECK(report["targets"][8]["value"].get<double>() == Approx(figure(report["cliff"], "time") * 1e9));
+  CHECK(report["targets"][8]["unit"] == "ns");
+  CHECK(outcome.out.find("Lifetime            ") != std::string::npos);
+  CHECK(outcome.out.find(" a day for five years") != std::string::npos);
+  CHECK(outcome.out.find("full after 33.") != std::string::npos);
+  CHECK(read_file(folder.path() / "out/report.html").find("drive writes per day") != std::string::npos);
+}
+
+TEST_CASE("what did not happen, or cannot, has no value", "[program]") {
+  const Folder folder;
+  const auto set = [&](const std::vector<std::string>& values) {
+    std::vector<std::string> arguments;
+    for (const std::string& one : values) arguments.insert(arguments.end(), {"--set", one});
+    return arguments;
+  };
+  const std::string scenario =
+      folder.write("s.yaml", k_overwritten_pslc + "targets: [{metric: cliff.written, at_least: 1 B}]\n");
+  const Json little = report_of(folder, scenario, "little", set({"load.io_size=20m"}));
+  CHECK(little["cliff"]["written"]["value"].is_null());
+  CHECK(little["cliff"]["time"]["value"].is_null());
+  CHECK(little["targets"][0]["value"].is_null());
+  CHECK(little["targets"][0]["met"] == false);
+  const Json untimed = report_of(folder, scenario, "untimed", set({"run.timed=false"}));
+  CHECK(figure(untimed["cliff"], "written") == Approx(32 << 20).epsilon(0.05));
+  CHECK(untimed["cliff"]["time"]["value"].is_null());
+  CHECK(figure(untimed["lifetime"], "written") > 0);
+  const Json reads = report_of(folder, scenario, "reads", set({"load.rw=read"}));
+  CHECK(reads["lifetime"]["written"]["value"].is_null());
+  const Json native = report_of(folder, scenario, "native", set({"firmware.pslc={policy: none}"}));
+  CHECK_FALSE(native.contains("cliff"));
+  CHECK_FALSE(native["write_amplification"].contains("by_mode"));
+  CHECK_FALSE(native["lifetime"].contains("wear_in_slc_mode"));
+  CHECK(native["targets"][0]["met"] == false);
+  // Of a run without simulated time nobody can ask when.
+  const std::string when = folder.write(
+      "w.yaml", k_overwritten_pslc + "run: {timed: false}\ntargets: [{metric: cliff.time, at_most: 1 s}]\n");
+  const Outcome refused = run(folder, {"check", when});
+  CHECK(refused.code == 2);
+  CHECK(refused.err.find("targets.0.metric: ") != std::string::npos);
+  const std::string near =
+      folder.write("n.yaml", k_overwritten_pslc + "targets: [{metric: lifetime.writen, at_least: 1 TB}]\n");
+  CHECK(run(folder, {"check", near}).err.find("nearest valid: lifetime.written") != std::string::npos);
+}
+
+TEST_CASE("errors of what is read in SLC mode and of native blocks are told apart", "[program]") {
+  const Folder folder;
+  // The part of the drive that was written last lies in SLC mode, the rest has been folded.
+  const std::string scenario =
+      folder.write("s.yaml", replaced(replaced(k_overwritten_pslc, "load: {name: writer, rw: write",
+                                               "load: {name: reader, rw: read"),
+                                      "idle: true", "idle: false"));
+  const std::vector<std::string> errors = {"--set",
+                                           "ssd.flash.reliability={model: power-law, base: 0.002, "
+                                           "block_variation: 0, page_variation: 0, slc_error_share: 25 %}",
+                                           "--set",
+                                           "firmware.ecc={policy: fixed, code: bch}",
+                                           "--set",
+                                           "run.errors=accept"};
+  const Json decoders =
+      report_of(folder, scenario, "out", errors)["statistics"]["flash"]["controller"]["decoders"];
+  INFO(decoders.dump());
+  const double slc = figure(decoders, "raw_bit_error_rate_slc");
+  const double native = figure(decoders, "raw_bit_error_rate_native");
+  CHECK(slc == Approx(native / 4).epsilon(0.05));
+  CHECK(figure(decoders, "raw_bit_error_rate") < native);
+  CHECK(figure(decoders, "raw_bit_error_rate") > slc);
+  std::vector<std::string> without = errors;
+  without.insert(without.end(), {"--set", "firmware.pslc={policy: none}"});
+  const Json plain =
+      report_of(folder, scenario, "plain", without)["statistics"]["flash"]["controller"]["decoders"];
+  CHECK_FALSE(plain.contains("raw_bit_error_rate_slc"));
+  CHECK(figure(plain, "raw_bit_error_rate") == Approx(native).epsilon(0.05));
+}
+
+}  // namespace tlmssd::program_tests
