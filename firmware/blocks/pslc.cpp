@@ -212,14 +212,43 @@ bool Pslc::has_space(std::uint32_t pu) const {
 }
 
 void Pslc::no_room(std::uint64_t host_blocks, Picoseconds now) {
-  if (cliff_.met) return;
+  if (cliff_.full.met) return;
   for (std::uint32_t pu = 0; pu < layout_.pus; ++pu) {
     if (has_space(pu)) return;  // it is only busy
   }
-  cliff_ = {true, host_blocks, now - since_};
+  note(cliff_.full, host_blocks, now);
 }
 
 // -------------------------------------------------------------------------------------------------------------- state and reports
+
+namespace {
+
+void report_moment(StatisticsSink& sink, const Pslc::Moment& moment, Bytes block, const std::string& prefix,
+                   const char* doc) {
+  constexpr double k_never = std::numeric_limits<double>::quiet_NaN();
+  sink.value(prefix + "written", moment.met ? static_cast<double>(moment.host_blocks * block) : k_never, "B",
+             doc);
+  sink.value(prefix + "time",
+             moment.met && moment.after > 0 ? static_cast<double>(moment.after) * 1e-12 : k_never, "s",
+             "when that was, since measurement began; no value without simulated time");
+}
+
+void report_cliff(StatisticsSink& sink, const Pslc::Cliff& cliff, Bytes block) {
+  sink.open("cliff",
+            "where writes fall behind SLC mode, by what the host had written in the measured time, in flash "
+            "or in the "
+            "write buffer; no value where that did not happen");
+  report_moment(
+      sink, cliff.folding, block, "folding ",
+      "until data were first folded while the host was not idle, for which its writes find dies busy");
+  report_moment(
+      sink, cliff.full, block, "",
+      "until data that are to land in SLC mode first found no room: they wait for folding, or go to native "
+      "blocks");
+  sink.close();
+}
+
+}  // namespace
 
 void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
   const auto bytes = [&](std::uint64_t blocks) { return blocks * layout_.slc_units() * layout_.unit_bytes; };
@@ -277,18 +306,7 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
     sink.value("static erases max", wear.maximum, "", "erase count of the most erased static block");
   }
   path_->report(sink);
-  constexpr double k_never = std::numeric_limits<double>::quiet_NaN();
-  const Bytes block = layout_.unit_bytes / layout_.sectors;
-  sink.open(
-      "cliff",
-      "where data that are to land in SLC mode first find no room there: they wait for folding or go to "
-      "native blocks; no value where that did not happen in the measured time");
-  sink.value(
-      "written", cliff_.met ? static_cast<double>(cliff_.host_blocks * block) : k_never, "B",
-      "what the host had written by then, since measurement began; what lies in the write buffer counts");
-  sink.value("time", cliff_.met && cliff_.after > 0 ? static_cast<double>(cliff_.after) * 1e-12 : k_never,
-             "s", "since measurement began; no value without simulated time");
-  sink.close();
+  report_cliff(sink, cliff_, layout_.unit_bytes / layout_.sectors);
   sink.close();
 }
 

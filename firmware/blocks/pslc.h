@@ -112,15 +112,21 @@ class Pslc final : public PathView {
   [[nodiscard]] PslcRoom room() const;
 
   // ---- the cliff
-  /// Where data that are to land in SLC mode first find no room in any parallel unit: they wait for
-  /// folding, or go to native blocks. Counted since the statistics were reset.
-  struct Cliff {
+  /// Of the measured time, that is, since statistics were reset.
+  struct Moment {
     bool met = false;
     std::uint64_t host_blocks = 0;  ///< logical blocks that the host had written until then
     Picoseconds after = 0;          ///< 0: untimed
   };
+  /// Where writes slow down.
+  struct Cliff {
+    Moment folding;  ///< data of a block in SLC mode are moved while the host is not idle
+    Moment full;     ///< data that are to land in SLC mode find no room in any parallel unit: they wait for
+                     /// < folding, or go to native blocks
+  };
   [[nodiscard]] const Cliff& cliff() const { return cliff_; }
-  /// Notes the cliff, if this is it.
+  void folds(std::uint64_t host_blocks, Picoseconds now) { note(cliff_.folding, host_blocks, now); }
+  /// Notes that it is full, if it is.
   void no_room(std::uint64_t host_blocks, Picoseconds now);
   void reset_statistics(Picoseconds now) {
     cliff_ = {};
@@ -131,6 +137,9 @@ class Pslc final : public PathView {
   void archive(Archive& archive);
 
  private:
+  void note(Moment& moment, std::uint64_t host_blocks, Picoseconds now) const {
+    if (!moment.met) moment = {true, host_blocks, now - since_};
+  }
   PslcConfig config_;
   const Layout& layout_;
   BlockPool& pool_;

@@ -59,7 +59,11 @@ Move Folding::take(bool dynamic) {
   if (block == k_no_block) return victim(k_no_block, {});
   const std::uint32_t valid = core_.pool.info(block).valid;
   ++core_.stats.folds;
-  if (state_.thresholds.idle) ++core_.stats.idle_folds;
+  if (state_.thresholds.idle) {
+    ++core_.stats.idle_folds;
+  } else if (valid > 0) {
+    core_.pslc->folds(core_.stats.host_blocks_written, core_.hw.event_queue.now());
+  }
   core_.stats.fold_valid += valid;
   core_.pslc->path().collected(valid, core_.layout.slc_units());
   return victim(block, k_why);

@@ -43,6 +43,8 @@ const Metric::OfDrive Metric::k_of_drive[] = {
     {"lifetime.drive_writes_per_day", "/lifetime/drive_writes_per_day/value", Kind::real, 1},
     {"cliff.written", "/cliff/written/value", Kind::bytes, 1},
     {"cliff.time", "/cliff/time/value", Kind::time, 1e12},
+    {"cliff.folding_written", "/cliff/folding_written/value", Kind::bytes, 1},
+    {"cliff.folding_time", "/cliff/folding_time/value", Kind::time, 1e12},
 };
 
 const Metric::OfDrive* Metric::find_of_drive(std::string_view name) {

@@ -251,13 +251,14 @@ std::vector<std::string> map_items(const Json& tree) {
 
 namespace {
 
-/// "full after 12.3 GiB in 4.56 s", "never full".
-std::string cliff_item(const Json& pslc) {
+/// "full after 12.3 GiB in 4.56 s", "never full"; `prefix` as in the group `cliff`.
+std::string cliff_item(const Json& pslc, const std::string& prefix, const char* what) {
   const Json* const cliff = find_group(pslc, "cliff");
-  const Json* const written = cliff == nullptr ? nullptr : find_value(*cliff, "written");
-  if (written == nullptr || !(*written)[k_value].is_number()) return "never full";
-  std::string text = fmt::format("full after {}", bytes_text(number_in(*cliff, "written")));
-  if (const double time = number_in(*cliff, "time"); time > 0) text += " in " + time_text(time * 1e12);
+  const Json* const written = cliff == nullptr ? nullptr : find_value(*cliff, prefix + "written");
+  if (written == nullptr || !(*written)[k_value].is_number()) return fmt::format("never {}", what);
+  std::string text = fmt::format("{} after {}", what, bytes_text((*written)[k_value].get<double>()));
+  if (const double time = number_in(*cliff, prefix + "time"); time > 0)
+    text += " in " + time_text(time * 1e12);
   return text;
 }
 
@@ -276,7 +277,8 @@ std::vector<std::string> pslc_items(const Json& tree) {
           fmt::format("{:.0f} % of writes committed there", number("share to slc") * 100),
           folds,
           fmt::format("{} waits for room", count_text(number("waits for room"))),
-          cliff_item(*group)};
+          cliff_item(*group, "folding ", "folding"),
+          cliff_item(*group, "", "full")};
 }
 
 std::vector<std::string> lifetime_items(const Json& tree) {
@@ -284,14 +286,9 @@ std::vector<std::string> lifetime_items(const Json& tree) {
   const double written = group == nullptr ? 0 : number_in(*group, "written");
   if (written == 0) return {};
   const auto number = [&](const char* name) { return number_in(*group, name); };
-  std::vector<std::string> items = {
-      fmt::format("{} written", written_text(written)),
-      fmt::format("{} drive writes", count_text(number("drive writes"))),
-      fmt::format("{:.3g} a day for five years", number("drive writes per day"))};
-  if (number("evenness") > 0)
-    items.push_back(
-        fmt::format("{} until the first block is worn out", written_text(number("written first block"))));
-  return items;
+  return {fmt::format("{} written", written_text(written)),
+          fmt::format("{} drive writes", count_text(number("drive writes"))),
+          fmt::format("{:.3g} a day for five years", number("drive writes per day"))};
 }
 
 std::vector<std::string> log_structured_items(const Json& tree) {

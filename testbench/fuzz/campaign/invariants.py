@@ -18,6 +18,7 @@ def check(report, timed):
     if report["checks"]["wrong_reads"] != 0:
         yield "wrong reads", f"{report['checks']['wrong_reads']} wrong reads, but exit code 0"
     yield from _amplification(report)
+    yield from _lifetime(report)
     if not timed:
         return
     yield from _counts(report)
@@ -67,9 +68,11 @@ def _numbers(node, where):
 def _has_gaps(where, key, node):
     """A figure over time that a window in which nothing ended, or was written, does not have: null there.
 
-    So are parts of the write amplification of a run in which nothing was written, on which _amplification() looks.
+    So are parts of the write amplification of a run in which nothing was written, on which _amplification() looks, a
+    lifetime of which nothing was used up (_lifetime()) and a cliff that was not met.
     """
-    if key == "value" and node is None and ".write_amplification." in where:
+    groups = (".write_amplification.", ".lifetime.", ".cliff.")
+    if key == "value" and node is None and any(group in where for group in groups):
         return True
     over_time = where.endswith(".latency") and ".series." in where or where.endswith(".series") and key == "write_amplification"
     return over_time and isinstance(node, list) and all(v is None or (math.isfinite(v) and v >= 0) for v in node)
@@ -199,6 +202,26 @@ def _amplification(report):
     programmed = sum(_value(v, "units_programmed") + _value(v, "units_padded") for v in flash.values())
     if written and not _near(shown["total"]["value"] * written, programmed, 1e-9, 1e-3):
         yield "write amplification", f"{shown['total']['value']} x {written} units are not {programmed} programmed"
+
+
+def _lifetime(report):
+    """Drive writes follow from bytes; there is none of nothing written or erased; uneven wear takes some of it."""
+    shown = report.get("lifetime")
+    if not shown:
+        return
+    written, evenness = _value(shown, "written"), _value(shown, "evenness")
+    if evenness is not None and not 0 < evenness <= 1 + 1e-9:
+        yield "lifetime", f"evenness is {evenness}"
+    if written is None:
+        return
+    statistics = report["statistics"]
+    erases = sum(_value(v, "erases") for k, v in statistics.get("flash", {}).items() if k.startswith("nand_die_"))
+    if not written > 0 or not erases > 0:
+        yield "lifetime", f"{written} bytes, of {erases} erases"
+    if not _near(_value(shown, "drive_writes_per_day") * 1825, _value(shown, "drive_writes")):
+        yield "lifetime", f"{shown} are not five years"
+    if evenness is not None and not _near(written * evenness, _value(shown, "written_first_block")):
+        yield "lifetime", f"{shown} do not go together"
 
 
 def _utilisations(node, where):

@@ -96,6 +96,8 @@ struct Course {
   double step;           ///< bytes
   double cliff_bytes;    ///< as the firmware has noted it; 0: never
   double cliff_seconds;  ///< since writing began
+  double folding_bytes;  ///< the same of when folding began
+  double folding_seconds;
 };
 
 /// Writes the bytes from `from` up to `end` one after the other.
@@ -136,8 +138,13 @@ Course write_on(const SsdConfig& config, double fill, double end) {
   JsonSink sink;
   simulation.report(sink);
   const nlohmann::ordered_json noted = sink.take()["firmware"]["pslc"]["cliff"];
-  if (!noted["written"]["value"].is_null()) course.cliff_bytes = noted["written"]["value"].get<double>();
-  if (!noted["time"]["value"].is_null()) course.cliff_seconds = noted["time"]["value"].get<double>();
+  const auto number = [&](const char* name) {
+    return noted[name]["value"].is_null() ? 0 : noted[name]["value"].get<double>();
+  };
+  course.cliff_bytes = number("written");
+  course.cliff_seconds = number("time");
+  course.folding_bytes = number("folding_written");
+  course.folding_seconds = number("folding_time");
   return course;
 }
 
@@ -247,6 +254,25 @@ TEST_CASE("the cliff is noted where writes that find no room go to native blocks
   const Course short_of_it = in_child<Course>([&] { return write_on(config, 0, 0.9 * size / user); });
   CHECK(short_of_it.cliff_bytes == 0);
   CHECK(short_of_it.cliff_seconds == 0);
+  CHECK(short_of_it.folding_bytes == 0);
+  CHECK(short_of_it.folding_seconds == 0);
+}
+
+TEST_CASE("folding begins, and is noted, when fold_below of the pSLC is left", "[drive]") {
+  SsdConfig config = pslc_drive(30, 0);
+  config.firmware.pslc.fold_until = 0.6;
+  const auto user = static_cast<double>(user_bytes(config));
+  const auto size = static_cast<double>(config.firmware.pslc.static_bytes);
+  for (const double below : {0.2, 0.5}) {
+    INFO("below " << below);
+    config.firmware.pslc.fold_below = below;
+    const Course course = in_child<Course>([&] { return write_on(config, 0, 1.5 * size / user); });
+    // Of 30 blocks a group has one more in use when less than that is free.
+    const double begins = (1 - below + 1.0 / 30) * size;
+    CHECK(course.folding_bytes == Approx(begins).epsilon(0.08));
+    CHECK(course.folding_seconds > 0);
+    CHECK((course.cliff_bytes == 0 || course.cliff_bytes > 1.1 * course.folding_bytes));
+  }
 }
 
 TEST_CASE("beyond the cliff writing goes on at the rate of writing, reading and folding in turn",

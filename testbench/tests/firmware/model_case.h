@@ -355,10 +355,13 @@ class CaseRig {
     const auto numbers = test::statistics_of(ftl);
     const std::string group = "firmware/write amplification/";
     double sum = 0;
+    double modes = 0;
     for (const auto& [name, value] : numbers) {
-      if (name.starts_with(group) && name != group + "total") sum += value;
+      if (!name.starts_with(group) || name == group + "total") continue;
+      (name.starts_with(group + "by mode/") ? modes : sum) += value;
     }
     REQUIRE(sum == Approx(numbers.at(group + "total")));
+    if (numbers.contains(group + "by mode/slc")) REQUIRE(modes == Approx(sum));
     REQUIRE(numbers.at(group + "total") == Approx(ftl.write_amplification()));
   }
   static DriveShape shape_of(const Case& c, const CasePolicies& policies) {

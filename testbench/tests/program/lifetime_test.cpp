@@ -47,13 +47,15 @@ targets:
   - {metric: cliff.written, at_least: 20 MB, at_most: 40 MB}
   - {metric: cliff.time, at_most: 1 h}
   - {metric: cliff.time, at_least: 1 h}
+  - {metric: cliff.folding_written, at_least: 20 MB, at_most: 40 MB}
+  - {metric: cliff.folding_time, at_most: 1 s}
 )";
   const Outcome outcome =
       run_ok(folder, {"run", folder.write("s.yaml", k_overwritten_pslc + targets), "-o", folder / "out"});
   const Json report = Json::parse(read_file(folder.path() / "out/report.json"));
   CHECK(report["lifetime"] == report["statistics"]["lifetime"]);
   CHECK(report["cliff"] == report["statistics"]["firmware"]["pslc"]["cliff"]);
-  const std::vector<bool> met = {true, false, true, true, true, true, true, true, true, false};
+  const std::vector<bool> met = {true, false, true, true, true, true, true, true, true, false, true, true};
   REQUIRE(report["targets"].size() == met.size());
   for (std::size_t i = 0; i < met.size(); ++i) {
     INFO(report["targets"][i].dump());
@@ -84,6 +86,7 @@ TEST_CASE("what did not happen, or cannot, has no value", "[program]") {
   const Json little = report_of(folder, scenario, "little", set({"load.io_size=20m"}));
   CHECK(little["cliff"]["written"]["value"].is_null());
   CHECK(little["cliff"]["time"]["value"].is_null());
+  CHECK(little["cliff"]["folding_written"]["value"].is_null());
   CHECK(little["targets"][0]["value"].is_null());
   CHECK(little["targets"][0]["met"] == false);
   const Json untimed = report_of(folder, scenario, "untimed", set({"run.timed=false"}));
