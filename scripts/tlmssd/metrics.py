@@ -16,8 +16,8 @@ A metric has a short name, and its path in report.json means the same:
 | `write_amplification.by_mode.slc` | what was programmed in SLC mode, with a pSLC |
 | `lifetime.written` | `lifetime.written.value`: bytes until the flash is worn out |
 | `lifetime.drive_writes_per_day` | the same in capacities of the drive, a day for five years |
-| `cliff.folding_written`, `cliff.folding_time` | where folding began beside the host's writes |
-| `cliff.written`, `cliff.time` | where these first found no room in the pSLC |
+| `cliff.folding_written`, `cliff.folding_time` | where folding began while the host was at work |
+| `cliff.written`, `cliff.time` | where writes first found no room in the pSLC |
 | `statistics.firmware.flash.erases` | `statistics.firmware.flash.erases.value` |
 """
 

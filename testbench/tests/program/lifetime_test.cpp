@@ -100,7 +100,7 @@ TEST_CASE("what did not happen, or cannot, has no value", "[program]") {
   CHECK_FALSE(native["write_amplification"].contains("by_mode"));
   CHECK_FALSE(native["lifetime"].contains("wear_in_slc_mode"));
   CHECK(native["targets"][0]["met"] == false);
-  // Of a run without simulated time nobody can ask when.
+  // A run without simulated time does not know when.
   const std::string when = folder.write(
       "w.yaml", k_overwritten_pslc + "run: {timed: false}\ntargets: [{metric: cliff.time, at_most: 1 s}]\n");
   const Outcome refused = run(folder, {"check", when});
