@@ -137,7 +137,9 @@ Course write_on(const SsdConfig& config, double fill, double end) {
   simulation.driver().set_completion_hook(nullptr);
   JsonSink sink;
   simulation.report(sink);
-  const nlohmann::ordered_json noted = sink.take()["firmware"]["pslc"]["cliff"];
+  nlohmann::ordered_json firmware = sink.take()["firmware"];
+  if (!firmware.contains("pslc")) return course;
+  const nlohmann::ordered_json noted = firmware["pslc"]["cliff"];
   const auto number = [&](const char* name) {
     return noted[name]["value"].is_null() ? 0 : noted[name]["value"].get<double>();
   };
