@@ -160,11 +160,14 @@ TEST_CASE("a cycle in SLC mode takes less of the lifetime, and holds less", "[dr
 }
 
 TEST_CASE("what is programmed in each mode adds up to the write amplification", "[drive]") {
-  for (const char* when_full : {"wait", "bypass"}) {
-    INFO(when_full);
-    in_child<int>([&] {
+  // With write-through each program is padded.
+  for (const auto& [when_full, mode] :
+       {std::pair{"wait", "write-back"}, {"bypass", "write-back"}, {"wait", "write-through"}}) {
+    INFO(when_full << ", " << mode);
+    in_child<int>([&, when_full = when_full, mode = mode] {
       SsdConfig config = lasting_pslc_drive();
       config.firmware.pslc.when_full = when_full;
+      config.firmware.buffer.mode = mode;
       Simulation simulation(config);
       const Json statistics = overwritten_drive(simulation, "randwrite", 4_KiB, 2);
       const Json& amplification = statistics["firmware"]["write_amplification"];
