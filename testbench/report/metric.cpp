@@ -25,10 +25,10 @@ std::optional<double> percentile(std::string_view word) {
 
 /// Those that are told to users who have written another.
 std::vector<std::string> usual_names() {
-  return {"read.p99",    "read.p99.9", "read.mean",  "read.iops",       "read.bandwidth",  "write.p99",
-          "write.p99.9", "write.mean", "write.iops", "write.bandwidth", "read.p99.99",     "write.p99.99",
-          "read.max",    "write.max",  "iops",       "bandwidth",       "queue_depth.mean",
-          "own_time.iops", "own_time.bandwidth"};
+  return {"read.p99",    "read.p99.9",       "read.mean",     "read.iops",         "read.bandwidth",
+          "write.p99",   "write.p99.9",      "write.mean",    "write.iops",        "write.bandwidth",
+          "read.p99.99", "write.p99.99",     "read.max",      "write.max",         "iops",
+          "bandwidth",   "queue_depth.mean", "own_time.iops", "own_time.bandwidth"};
 }
 
 }  // namespace
