@@ -6,8 +6,8 @@ void report_lifetime(StatisticsSink& sink, const WearOfLoad& wear) {
   const auto written = static_cast<double>(wear.written);
   const auto blocks = static_cast<double>(wear.blocks);
   const double of_slc =
-      wear.endurance == 0 ? 0 : static_cast<double>(wear.slc_cycles) * wear.endurance / wear.slc_endurance;
-  const double cycles = static_cast<double>(wear.native_cycles) + of_slc;
+      wear.endurance == 0 ? 0 : wear.slc_cycles * wear.endurance / wear.slc_endurance;
+  const double cycles = wear.native_cycles + of_slc;
   // No value where nothing is worn, or nothing was written: then it was not the load that wore.
   const double all = written > 0 && wear.endurance > 0 ? blocks * wear.endurance : 0;
   const double lasts = quotient(written, quotient(cycles, all));
@@ -15,7 +15,7 @@ void report_lifetime(StatisticsSink& sink, const WearOfLoad& wear) {
   sink.open(
       "lifetime",
       "what the host can write at this load until the rated endurance of the flash is used up; no value "
-      "where nothing was written or erased, or endurance is 0");
+      "where nothing was written or worn, or endurance is 0");
   sink.value("written", lasts, "B", "bytes of the host, if wear is levelled perfectly (terabytes written)");
   sink.value("drive writes", drive_writes, "", "the same, in capacities of the drive");
   sink.value("drive writes per day", drive_writes / (k_warranty_years * 365), "",

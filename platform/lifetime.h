@@ -1,7 +1,8 @@
 // How much the host can write until the flash is worn out, by what the measured load wears of it.
 //
-// Every erase is a cycle of the block's mode; one in SLC mode counts for endurance / slc_endurance
-// native ones. With host bytes W that cost e native cycles, summed over B blocks of endurance E,
+// A cycle of a mode is a block erased into it, or a block's worth of pages programmed where these are
+// more: on a new drive many blocks are filled that need no erase yet. One in SLC mode counts for
+// endurance / slc_endurance native ones. With host bytes W that cost e native cycles, summed over B blocks of endurance E,
 // the host can write
 //
 //   W B E / e        if wear is levelled perfectly,
@@ -27,8 +28,8 @@ struct WearOfLoad {
   Bytes user = 0;                   ///< the drive's capacity
   Bytes written = 0;                ///< by the host, in the measured time
   std::uint64_t blocks = 0;         ///< physical ones, all of them
-  std::uint64_t native_cycles = 0;  ///< in the measured time, of all blocks together
-  std::uint64_t slc_cycles = 0;     ///< the same in SLC mode
+  double native_cycles = 0;         ///< in the measured time, of all blocks together
+  double slc_cycles = 0;            ///< the same in SLC mode
   std::uint32_t endurance = 0;      ///< native cycles; 0: any number
   std::uint32_t slc_endurance = 0;  ///< the same in SLC mode
   /// Mean wear of a block so far as a share of that of the most worn one; NaN: unknown.
@@ -39,8 +40,8 @@ struct WearOfLoad {
 /// enterprise drives (B). Years have 365 days.
 inline constexpr double k_warranty_years = 5;
 
-/// The group `lifetime`. Its values are none where nothing was written or erased, and where
-/// endurance is 0.
+/// The group `lifetime`. Its values are none where nothing was written or worn, and where endurance
+/// is 0.
 void report_lifetime(StatisticsSink& sink, const WearOfLoad& wear);
 
 }  // namespace tlmssd

@@ -340,11 +340,20 @@ WearOfLoad Ssd::wear_of_load() const {
   wear.written = firmware_statistics().host_blocks_written * shape_.lba_bytes;
   const Geometry& geometry = flash_->geometry();
   wear.blocks = std::uint64_t{geometry.dies()} * geometry.planes * geometry.blocks;
+  DieState::Counts all;
   for (std::uint32_t die = 0; die < geometry.dies(); ++die) {
     const DieState::Counts& counts = flash_->die(DieId{die}).state().counts();
-    wear.slc_cycles += counts.slc_erases;
-    wear.native_cycles += counts.erases - counts.slc_erases;
+    all.erases += counts.erases;
+    all.slc_erases += counts.slc_erases;
+    all.programs += counts.programs;
+    all.slc_programs += counts.slc_programs;
   }
+  const auto cycles_of = [](std::uint64_t erases, std::uint64_t programs, std::uint32_t pages) {
+    return std::max(static_cast<double>(erases), ratio(static_cast<double>(programs), pages));
+  };
+  wear.native_cycles =
+      cycles_of(all.erases - all.slc_erases, all.programs - all.slc_programs, config_.part.pages_per_block);
+  wear.slc_cycles = cycles_of(all.slc_erases, all.slc_programs, config_.part.slc_pages_per_block());
   wear.endurance = config_.part.endurance;
   wear.slc_endurance = config_.part.endurance_in_slc_mode();
   if (own_ != nullptr) {

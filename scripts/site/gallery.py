@@ -264,6 +264,15 @@ LOG, LOG_LOAD = "log_structured.policy", "load.0.rw"
 ORGANISATION = "ssd.flash.organisation"
 FLAT = ["layer, factor", "0, 1", "47, 1"]
 GALLERY: dict[str, Picture] = {
+    "client_pslc": Picture(
+        "bandwidth over time",
+        over_time("write"),
+        {
+            "waits for room in SLC mode": {},
+            "goes to native blocks": {"firmware.pslc.when_full": "bypass"},
+            "no pSLC": {"firmware.pslc": {"policy": "none"}},
+        },
+    ),
     "consumer_tlc": Picture(
         "latency of reads",
         percentiles("read"),

@@ -205,7 +205,7 @@ def _amplification(report):
 
 
 def _lifetime(report):
-    """Drive writes follow from bytes; there is none of nothing written or erased; uneven wear takes some of it."""
+    """Drive writes follow from bytes; there is none of nothing written or worn; uneven wear takes some of it."""
     shown = report.get("lifetime")
     if not shown:
         return
@@ -215,9 +215,10 @@ def _lifetime(report):
     if written is None:
         return
     statistics = report["statistics"]
-    erases = sum(_value(v, "erases") for k, v in statistics.get("flash", {}).items() if k.startswith("nand_die_"))
-    if not written > 0 or not erases > 0:
-        yield "lifetime", f"{written} bytes, of {erases} erases"
+    dies = [v for k, v in statistics.get("flash", {}).items() if k.startswith("nand_die_")]
+    worn = sum(_value(die, "erases") + _value(die, "programs") for die in dies)
+    if not written > 0 or not worn > 0:
+        yield "lifetime", f"{written} bytes, of {worn} erases and programs"
     if not _near(_value(shown, "drive_writes_per_day") * 1825, _value(shown, "drive_writes")):
         yield "lifetime", f"{shown} are not five years"
     if evenness is not None and not _near(written * evenness, _value(shown, "written_first_block")):

@@ -206,13 +206,29 @@ TEST_CASE("there is no lifetime where nothing was written", "[drive]") {
   CHECK(figure(lifetime, "evenness") > 0);
 }
 
-TEST_CASE("there is no lifetime where nothing was erased", "[drive]") {
-  Simulation simulation(lasting_drive());
-  std::vector<Load> loads = make_loads({.rw = "write", .size = 1_MiB}, simulation.drive_size());
+TEST_CASE("a new drive lasts no longer because its blocks need no erase yet", "[drive]") {
+  const SsdConfig config = lasting_drive();
+  Simulation simulation(config);
+  std::vector<Load> loads = make_loads({.rw = "write", .bs = 128_KiB}, simulation.drive_size());
   simulation.run_untimed_together(loads);
-  const Json lifetime = statistics_of(simulation)["lifetime"];
-  check_none(lifetime);
+  const Json statistics = statistics_of(simulation);
+  CHECK(statistics["firmware"]["flash"]["erases"]["value"] == 0);
+  const Json& lifetime = statistics["lifetime"];
+  CHECK(figure(lifetime, "written") ==
+        Approx(flash_bytes(simulation) * config.part.endurance).epsilon(0.02));
   CHECK(lifetime["evenness"]["value"].is_null());
+}
+
+TEST_CASE("a new drive with a pSLC lasts as long as one in use", "[drive]") {
+  const SsdConfig config = lasting_pslc_drive();
+  Simulation simulation(config);
+  std::vector<Load> loads = make_loads({.rw = "write", .bs = 128_KiB}, simulation.drive_size());
+  simulation.run_untimed_together(loads);
+  const Json statistics = statistics_of(simulation);
+  const Json& modes = statistics["firmware"]["write_amplification"]["by_mode"];
+  const double native = figure(modes, "native") + figure(modes, "slc") * 4 * 1500.0 / 15'000;
+  CHECK(figure(statistics["lifetime"], "written") ==
+        Approx(flash_bytes(simulation) * config.part.endurance / native).epsilon(0.03));
 }
 
 TEST_CASE("there is no lifetime where blocks bear any number of cycles", "[drive]") {
