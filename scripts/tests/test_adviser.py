@@ -129,7 +129,8 @@ def test_sound(folder: Path, name: str):
 
 SILENT = (
     "examples/client_pslc", "examples/consumer_tlc", "examples/dftl", "examples/dramless",
-    "examples/fio_job", "examples/gangs", "examples/hot_cold", "examples/log_blocks", "examples/log_structured",
+    "examples/fio_job",
+    "examples/gangs", "examples/hot_cold", "examples/log_blocks", "examples/log_structured",
     "examples/pacing", "examples/profile", "examples/rate_sweep", "examples/read_retry",
     "examples/refresh", "examples/sata", "examples/shelf_life", "examples/streams",
     "examples/timeline", "examples/trim", "examples/wear_out", "examples/weighted_queues",
