@@ -5,8 +5,7 @@ namespace tlmssd {
 void report_lifetime(StatisticsSink& sink, const WearOfLoad& wear) {
   const auto written = static_cast<double>(wear.written);
   const auto blocks = static_cast<double>(wear.blocks);
-  const double of_slc =
-      wear.endurance == 0 ? 0 : wear.slc_cycles * wear.endurance / wear.slc_endurance;
+  const double of_slc = wear.endurance == 0 ? 0 : wear.slc_cycles * wear.endurance / wear.slc_endurance;
   const double cycles = wear.native_cycles + of_slc;
   // No value where nothing is worn, or nothing was written: then it was not the load that wore.
   const double all = written > 0 && wear.endurance > 0 ? blocks * wear.endurance : 0;

@@ -214,8 +214,7 @@ TEST_CASE("a new drive lasts no longer because its blocks need no erase yet", "[
   const Json statistics = statistics_of(simulation);
   CHECK(statistics["firmware"]["flash"]["erases"]["value"] == 0);
   const Json& lifetime = statistics["lifetime"];
-  CHECK(figure(lifetime, "written") ==
-        Approx(flash_bytes(simulation) * config.part.endurance).epsilon(0.02));
+  CHECK(figure(lifetime, "written") == Approx(flash_bytes(simulation) * config.part.endurance).epsilon(0.02));
   CHECK(lifetime["evenness"]["value"].is_null());
 }
 
