@@ -114,8 +114,12 @@ void FlashArray::tell_busy(BusySink& sink) const {
   for (const auto& die : dies_) arrays += die->array_busy();
   sink.busy("channels", buses, channels_.size());
   sink.busy("dies", std::accumulate(dies.begin(), dies.end(), Picoseconds{0}), dies_.size());
-  for (std::size_t c = 0; c < k_busy_causes; ++c)
-    sink.busy("dies: " + std::string(name_of_busy(c)), dies[c], dies_.size());
+  static const std::vector<std::string> k_works = [] {
+    std::vector<std::string> labels;
+    for (std::size_t c = 0; c < k_busy_causes; ++c) labels.push_back("dies: " + std::string(name_of_busy(c)));
+    return labels;
+  }();
+  for (std::size_t c = 0; c < k_busy_causes; ++c) sink.busy(k_works[c], dies[c], dies_.size());
   sink.busy("die arrays", arrays, dies_.size());
 }
 

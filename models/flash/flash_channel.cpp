@@ -364,8 +364,7 @@ void FlashChannel::report(StatisticsSink& sink) const {
 
 FlashCounts FlashChannel::counts() const {
   FlashCounts result = counts_;
-  if (bus_until_ == k_never || bus_until_ <= event_queue_.now()) return result;
-  const Picoseconds ahead = bus_until_ - event_queue_.now();
+  const Picoseconds ahead = bus_ahead();
   result.bus_time[static_cast<std::size_t>(bus_use_)] -= ahead;
   result.data_time -= std::min(ahead, bus_data_);
   return result;

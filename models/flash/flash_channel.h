@@ -73,7 +73,7 @@ class FlashChannel : public sc_core::sc_module {
   /// Busy time of a die by cause (die_read ... die_map, suspend) since the last reset.
   [[nodiscard]] std::array<Picoseconds, k_busy_causes> busy(std::uint32_t way) const;
   /// Of the time measured, how long its bus was held.
-  [[nodiscard]] Picoseconds bus_held() const { return counts().bus_busy(); }
+  [[nodiscard]] Picoseconds bus_held() const { return counts_.bus_busy() - bus_ahead(); }
   void report(StatisticsSink& sink) const;
   void reset_statistics();
 
@@ -179,6 +179,10 @@ class FlashChannel : public sc_core::sc_module {
     return data_there_ != nullptr ? &late_program_ : first_request();
   }
   [[nodiscard]] bool bus_busy();
+  /// Of the phase on the bus, what lies ahead.
+  [[nodiscard]] Picoseconds bus_ahead() const {
+    return bus_until_ == k_never ? 0 : std::max<Picoseconds>(bus_until_ - event_queue_.now(), 0);
+  }
   void arbitrate();
   void grant(BusRequest& request);
   [[nodiscard]] bool must_wait(const BusRequest& request) const;

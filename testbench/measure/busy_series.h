@@ -45,7 +45,7 @@ class BusySeries {
   [[nodiscard]] double busy_until(std::size_t kind, Picoseconds when) const;
 
   std::vector<Kind> kinds_;
-  ThinnedSeries<Sample, 256, 100'000'000> series_;
+  ThinnedSeries<Sample, 128, 100'000'000> series_;
   Picoseconds start_ = 0;
 };
 
