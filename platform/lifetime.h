@@ -1,9 +1,11 @@
 // How much the host can write until the flash is worn out, by what the measured load wears of it.
 //
 // A cycle of a mode is a block erased into it, or a block's worth of pages programmed where these
-// are more: on a new drive many blocks are filled that need no erase yet. One in SLC mode counts
-// for endurance / slc_endurance native ones. With host bytes W that cost e native cycles, summed
-// over B blocks of endurance E, the host can write
+// are more: on a new drive many blocks are filled that need no erase yet. Data that lie in SLC mode
+// or in the write buffer at the end, and did not when measurement began, are yet to be programmed
+// in native mode, and count as if they had been. A cycle in SLC mode counts for endurance /
+// slc_endurance native ones. With host bytes W that cost e native cycles, summed over B blocks of
+// endurance E, the host can write
 //
 //   W B E / e        if wear is levelled perfectly,
 //   that times mean / most wear of a block so far, until the first block is worn out, if wear stays

@@ -353,6 +353,11 @@ WearOfLoad Ssd::wear_of_load() const {
   };
   wear.native_cycles =
       cycles_of(all.erases - all.slc_erases, all.programs - all.slc_programs, config_.part.pages_per_block);
+  if (own_ != nullptr) {
+    const auto block =
+        static_cast<double>(config_.part.pages_per_block) * static_cast<double>(config_.part.page_size);
+    wear.native_cycles += (bytes_to_come() - to_come_at_reset_) / block;
+  }
   wear.slc_cycles = cycles_of(all.slc_erases, all.slc_programs, config_.part.slc_pages_per_block());
   wear.endurance = config_.part.endurance;
   wear.slc_endurance = config_.part.endurance_in_slc_mode();
@@ -363,7 +368,14 @@ WearOfLoad Ssd::wear_of_load() const {
   return wear;
 }
 
+double Ssd::bytes_to_come() const {
+  if (own_ == nullptr) return 0;
+  const std::uint64_t units = own_->buffered_units() + own_->blocks().slc_counts().valid;
+  return static_cast<double>(units) * static_cast<double>(shape_.mapping_page_bytes);
+}
+
 void Ssd::reset_statistics() {
+  to_come_at_reset_ = bytes_to_come();
   host_->reset_statistics();
   if (host_memory_) host_memory_->reset_statistics();
   cpu_->reset_statistics();

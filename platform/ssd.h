@@ -132,6 +132,8 @@ class Ssd : public sc_core::sc_module {
   [[nodiscard]] std::vector<std::string> silent_sockets() const;
 
  private:
+  /// Data in the write buffer and in SLC mode, which are yet to be programmed in native mode.
+  [[nodiscard]] double bytes_to_come() const;
   void build_flash();
   void build_memories();
   void build_firmware();
@@ -158,6 +160,7 @@ class Ssd : public sc_core::sc_module {
   std::unique_ptr<FirmwarePort> port_;
   std::unique_ptr<firmware::Hardware> hardware_;
   std::unique_ptr<firmware::Firmware> firmware_;
+  double to_come_at_reset_ = 0;         ///< bytes_to_come() when measurement started
   const firmware::Ftl* own_ = nullptr;  ///< null: it is another
   FirmwareGuard* guard_ = nullptr;      ///< null: it is our own
   std::unique_ptr<HostInterface> host_;

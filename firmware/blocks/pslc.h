@@ -120,9 +120,11 @@ class Pslc final : public PathView {
   };
   /// Where writes slow down.
   struct Cliff {
-    Moment folding;  ///< data of a block in SLC mode are moved while the host is not idle
-    Moment full;     ///< data that are to land in SLC mode find no room in any parallel unit: they wait for
-                     /// < folding, or go to native blocks
+    /// Data of a block in SLC mode are moved while the host is not idle.
+    Moment folding;
+    /// Data that are to land in SLC mode find no room in any parallel unit: they wait for folding,
+    /// or go to native blocks.
+    Moment full;
   };
   [[nodiscard]] const Cliff& cliff() const { return cliff_; }
   void folds(std::uint64_t host_blocks, Picoseconds now) { note(cliff_.folding, host_blocks, now); }

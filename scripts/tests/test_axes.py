@@ -226,12 +226,13 @@ def test_a_metric_may_be_of_any_choice_of_an_axis(loads, folder, capsys):
     path = folder / "study.yaml"
     text = "base: small.yaml\naxes:\n  ssd.flash.ways: [1, 2]\n  load: [LOADS]\n"
     text += "metrics:\n  second: loads.load 2.write.p99\n  depth: scenario.load.1.iodepth\n"
+    text += "  own: loads.load 2.own_time.bandwidth\n  write: loads.load 2.write.own_time.iops\n"
     text += "  odd: METRIC\nconstraints: [loads.load 2.write.iops > 3]\n"
     text = text.replace("LOADS", ", ".join(loads))
     path.write_text(text.replace("METRIC", "loads.a b.1.write.p99"))
     assert main(["explore", "study.yaml", "--check"]) == 2
     said = capsys.readouterr().err
-    assert said.startswith("tlmssd: study.yaml:8: metrics.odd: there is no metric 'loads.a b.1.")
+    assert said.startswith("tlmssd: study.yaml:10: metrics.odd: there is no metric 'loads.a b.1.")
     offered = said.partition("the nearest is ")[2].strip()
     assert offered == "'\"loads.a: b.1.write.p99\"'"
     path.write_text(text.replace("METRIC", offered))

@@ -32,6 +32,9 @@ void BusySeries::set_source(const std::function<void(BusySink&)>& tell) {
   });
   tell(names);
   start_ = 0;
+  begins_.clear();
+  ends_.clear();
+  all_.clear();
   series_.set_source([tell, kinds = kinds_.size()](Picoseconds now) {
     Sample sample;
     sample.when = now;
@@ -44,15 +47,39 @@ void BusySeries::set_source(const std::function<void(BusySink&)>& tell) {
   });
 }
 
+void BusySeries::load_begins(Picoseconds now) {
+  if (!kinds_.empty()) begins_.push_back(series_.sample(now));
+}
+
+void BusySeries::load_rests(std::size_t load, Picoseconds now) {
+  if (kinds_.empty()) return;
+  if (ends_.size() <= load) ends_.resize(load + 1);
+  if (ends_[load].when == 0 || now - ends_[load].when >= series_.step() / 4)
+    ends_[load] = series_.sample(now);
+}
+
+void BusySeries::finish(Picoseconds now) {
+  series_.finish(now);
+  all_ = series_.samples();
+  all_.insert(all_.end(), begins_.begin(), begins_.end());
+  std::copy_if(ends_.begin(), ends_.end(), std::back_inserter(all_),
+               [](const Sample& sample) { return !sample.busy.empty(); });
+  std::stable_sort(all_.begin(), all_.end(),
+                   [](const Sample& a, const Sample& b) { return a.when < b.when; });
+  all_.erase(std::unique(all_.begin(), all_.end(),
+                         [](const Sample& a, const Sample& b) { return a.when == b.when; }),
+             all_.end());
+}
+
 std::vector<Picoseconds> BusySeries::ends() const {
   std::vector<Picoseconds> ends;
-  for (const Sample& sample : series_.samples())
+  for (const Sample& sample : all_)
     if (sample.when > start_) ends.push_back(sample.when - start_);
   return ends;
 }
 
 double BusySeries::busy_until(std::size_t kind, Picoseconds when) const {
-  const auto& samples = series_.samples();
+  const auto& samples = all_;
   const auto after = std::lower_bound(
       samples.begin(), samples.end(), when,
       [this](const Sample& sample, Picoseconds time) { return sample.when - start_ < time; });
@@ -70,7 +97,7 @@ double BusySeries::busy_until(std::size_t kind, Picoseconds when) const {
 }
 
 double BusySeries::utilisation(std::size_t kind, Picoseconds from, Picoseconds until) const {
-  if (until <= from || series_.samples().empty()) return std::numeric_limits<double>::quiet_NaN();
+  if (until <= from || all_.empty()) return std::numeric_limits<double>::quiet_NaN();
   const double busy = busy_until(kind, until) - busy_until(kind, from);
   const double time = static_cast<double>(until - from) * static_cast<double>(kinds_[kind].parts);
   return std::clamp(busy / time, 0.0, 1.0);

@@ -23,10 +23,18 @@ class BusySeries {
   void set_source(const std::function<void(BusySink&)>& tell);
   void start(Picoseconds now) {
     start_ = now;
+    begins_.clear();
+    ends_.clear();
     series_.start(now);
   }
   void look(Picoseconds now) { series_.look(now); }
-  void finish(Picoseconds now) { series_.finish(now); }
+  /// A load's first command is submitted: noted beside the others, so that its own time is known.
+  void load_begins(Picoseconds now);
+  /// A load has no command outstanding, perhaps for good: its last such instant is noted, or one
+  /// at most a quarter of an interval before it.
+  void load_rests(std::size_t load, Picoseconds now);
+  /// Puts all notes in order.
+  void finish(Picoseconds now);
 
   [[nodiscard]] const std::vector<Kind>& kinds() const { return kinds_; }
   /// Ends of the intervals into which the time measured falls, in picoseconds since it began.
@@ -45,6 +53,9 @@ class BusySeries {
   [[nodiscard]] double busy_until(std::size_t kind, Picoseconds when) const;
 
   std::vector<Kind> kinds_;
+  std::vector<Sample> begins_;  ///< of loads
+  std::vector<Sample> ends_;    ///< of loads, by their numbers; `when` is 0 where there is none
+  std::vector<Sample> all_;     ///< in the order of time
   ThinnedSeries<Sample, 128, 100'000'000> series_;
   Picoseconds start_ = 0;
 };

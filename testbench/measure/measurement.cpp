@@ -390,6 +390,7 @@ void Measurement::submitted(std::uint16_t load, Picoseconds now, bool begins) {
   into.settle(now);
   ++into.depth_;
   if (loads_.size() == 1) return;
+  if (into.depth_ == 1 && into.active() == 0) busy_.load_begins(now);
   all_.settle(now);
   ++all_.depth_;
 }
@@ -412,7 +413,9 @@ void Measurement::record(const Completed& command) {
   drive_.look(command.completed);
   busy_.look(command.completed);
   load.count(command);
-  if (loads_.size() > 1) all_.count(command);
+  if (loads_.size() == 1) return;
+  all_.count(command);
+  if (load.depth_ == 0) busy_.load_rests(command.load, command.completed);
 }
 
 void Measurement::record_whole(const Completed& request) {
@@ -424,7 +427,9 @@ void Measurement::record_whole(const Completed& request) {
   ++load.wholes_[op];
   ++completed_;
   load.end(request);
-  if (loads_.size() > 1) all_.end(request);
+  if (loads_.size() == 1) return;
+  all_.end(request);
+  if (load.depth_ == 0) busy_.load_rests(request.load, request.completed);
 }
 
 void Measurement::fail(const Completed& command, bool not_submitted) {

@@ -38,6 +38,10 @@ class ThinnedSeries {
     next_ = k_never_due;
   }
   [[nodiscard]] const std::vector<Sample>& samples() const { return samples_; }
+  /// The present interval.
+  [[nodiscard]] Picoseconds step() const { return step_; }
+  /// What is there now; only with a source.
+  [[nodiscard]] Sample sample(Picoseconds now) const { return source_(now); }
 
  private:
   static constexpr Picoseconds k_never_due = INT64_MAX;

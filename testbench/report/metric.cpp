@@ -156,9 +156,7 @@ double Metric::rate(const LoadMeasurement& load, const RateWindow& window) const
 std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& loads, const RateWindow& rates,
                                     const nlohmann::ordered_json& report) const {
   if (of_drive_ != nullptr) {
-    const nlohmann::ordered_json::json_pointer path{std::string(of_drive_->path)};
-    if (!report.contains(path) || !report[path].is_number()) return {};
-    return report[path].get<double>() * of_drive_->unit;
+    return of_drive(report, std::string(of_drive_->path));
   }
   if (kind() == Kind::time) return latency(loads);
   double depth = 0;
@@ -173,6 +171,17 @@ std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& l
   if (figure_ == Figure::depth) return depth;
   if (commands == 0) return {};
   return sum;
+}
+
+std::optional<double> Metric::of_drive(const nlohmann::ordered_json& report, const std::string& path) const {
+  const nlohmann::ordered_json::json_pointer at{path};
+  if (!report.contains(at) || !report[at].is_number()) return {};
+  return report[at].get<double>() * of_drive_->unit;
+}
+
+std::optional<double> Metric::at_least(const nlohmann::ordered_json& report) const {
+  if (of_drive_ == nullptr || !of_drive_->path.starts_with("/cliff/")) return {};
+  return of_drive(report, fmt::format("/cliff/{}_at_least/value", name_.substr(name_.find('.') + 1)));
 }
 
 std::string Metric::text(double value) const {

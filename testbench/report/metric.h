@@ -38,6 +38,9 @@ class Metric {
   [[nodiscard]] std::optional<double> value(const std::vector<const LoadMeasurement*>& loads,
                                             const RateWindow& rates,
                                             const nlohmann::ordered_json& report) const;
+  /// Where value() is nothing because what it is of has not happened yet: a bound that it lies
+  /// beyond.
+  [[nodiscard]] std::optional<double> at_least(const nlohmann::ordered_json& report) const;
   /// "1.64 ms", "3.20 GB/s", "12.3 k".
   [[nodiscard]] std::string text(double value) const;
 
@@ -54,6 +57,8 @@ class Metric {
   static const OfDrive* find_of_drive(std::string_view name);
 
   bool read_figure(std::string_view word);
+  [[nodiscard]] std::optional<double> of_drive(const nlohmann::ordered_json& report,
+                                               const std::string& path) const;
   [[nodiscard]] double rate(const LoadMeasurement& load, const RateWindow& window) const;
   [[nodiscard]] std::optional<double> latency(const std::vector<const LoadMeasurement*>& loads) const;
 

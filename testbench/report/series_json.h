@@ -10,9 +10,9 @@ namespace tlmssd {
 
 /// Rates, depth and latencies of a load; the last step may be shorter than the others.
 nlohmann::ordered_json series_json(const LoadMeasurement& load, Picoseconds span);
-/// The drive at regular instants.
 /// How busy each kind of resource was, over the time measured.
 nlohmann::ordered_json utilisation_json(const Measurement& measurement);
+/// The drive at regular instants.
 nlohmann::ordered_json drive_series_json(const Measurement& measurement);
 nlohmann::ordered_json blocks_json(const BlockCensus& blocks);
 

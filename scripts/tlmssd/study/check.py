@@ -24,6 +24,7 @@ EXAMPLES = {"s": "2 ms", "B": "4 GiB", "B/s": "500 MB/s", "Hz": "800 MHz", "C": 
 """A quantity of each base unit that a limit must have, too."""
 DRIVES = 200
 """Drives that are built in search of one that is not contradictory."""
+OWN_TIME_FIGURES = {"start": "s", "span": "s", "iops": "1/s", "bandwidth": "B/s"}
 OPERATION_FIGURES = {
     "commands": "commands",
     "bytes": "B",
@@ -241,9 +242,14 @@ def figure_units(report: dict) -> dict[str, str]:
     found = {name: figure.unit for name, figure in names.figures(report).items()}
     loads = report.get("results", {}).get("loads", [])
     for prefix in ["", *(f"loads.{load['name']}." for load in loads)]:
+        if prefix:
+            found |= {f"{prefix}own_time.{name}": unit for name, unit in OWN_TIME_FIGURES.items()}
         for operation in names.OPERATIONS:
             for name, unit in OPERATION_FIGURES.items():
                 found[f"{prefix}{operation}.{name}"] = unit
+            if prefix:
+                for name in ("iops", "bandwidth"):
+                    found[f"{prefix}{operation}.own_time.{name}"] = OWN_TIME_FIGURES[name]
             for cause in report.get("causes", []):
                 for ledger in ("ledger", "tail.ledger"):
                     found[f"{prefix}{operation}.{ledger}.{cause}"] = "ns"

@@ -14,6 +14,22 @@ constexpr double k_nearly_all = 0.9;
 /// From this share of the dies' time on, data on their way in or out are what limits them.
 constexpr double k_held_for_rate = 1.0 / 3;
 
+/// Scales the shares of a kind to this mean, all alike as far as none is beyond 1; what is beyond
+/// it goes to the others, by the room that they have.
+void scale_to(double mean, Utilisation& use) {
+  const double factor = mean / use.mean();
+  double beyond = 0;
+  double room = 0;
+  for (double& share : use.shares) {
+    share *= factor;
+    beyond += std::max(share - 1, 0.0);
+    share = std::min(share, 1.0);
+    room += 1 - share;
+  }
+  if (room == 0) return;
+  for (double& share : use.shares) share = std::min(share + beyond * (1 - share) / room, 1.0);
+}
+
 }  // namespace
 
 MeasuredDrive::MeasuredDrive(const nlohmann::ordered_json& report, const ChosenLimits& chosen)
@@ -29,10 +45,8 @@ MeasuredDrive MeasuredDrive::in_time_of(const nlohmann::ordered_json& load) cons
   if (load["own_time"]["span"]["value"].get<double>() > k_nearly_all * measured_) return own;
   own.own_ = &load["own_time"]["utilisation"];
   for (Utilisation& use : own.uses) {
-    const double mean = use.mean();
-    if (mean == 0) continue;
-    const double factor = own.own_->value(use.label, 0.0) / mean;
-    for (double& share : use.shares) share = std::min(share * factor, 1.0);
+    if (use.mean() == 0) continue;
+    scale_to(own.own_->value(use.label, 0.0), use);
   }
   const std::string name = load["name"].get<std::string>();
   own.time = "the time of " + name;
@@ -40,7 +54,7 @@ MeasuredDrive MeasuredDrive::in_time_of(const nlohmann::ordered_json& load) cons
   return own;
 }
 
-bool MeasuredDrive::meet(const std::string& name, const nlohmann::ordered_json& load) const {
+bool MeasuredDrive::meet(const std::string& name, const nlohmann::ordered_json& load, bool or_before) const {
   const auto time_of = [](const nlohmann::ordered_json& one) {
     const double start = one["own_time"]["start"]["value"].get<double>();
     return std::pair(start, start + one["own_time"]["span"]["value"].get<double>());
@@ -50,7 +64,7 @@ bool MeasuredDrive::meet(const std::string& name, const nlohmann::ordered_json& 
   if (asking == loads.end() || !asking->contains("own_time") || !load.contains("own_time")) return true;
   const auto [from, until] = time_of(*asking);
   const auto [other_from, other_until] = time_of(load);
-  return std::max(from, other_from) < std::min(until, other_until);
+  return or_before ? other_from < until : std::max(from, other_from) < std::min(until, other_until);
 }
 
 double MeasuredDrive::dies_busy_with(std::string_view work) const {

@@ -42,9 +42,10 @@ struct MeasuredDrive {
   [[nodiscard]] double busy(std::string_view label) const;
   /// Share of the dies' time that goes to this work ("read", "gc", ...).
   [[nodiscard]] double dies_busy_with(std::string_view work) const;
-  /// Whether a load (its results) was at work while the one of this name was; it was, if there is
-  /// no such load.
-  [[nodiscard]] bool meet(const std::string& name, const nlohmann::ordered_json& load) const;
+  /// Whether a load (its results) was at work while the one of this name was, or with `or_before`
+  /// before that; it was, if there is no such load.
+  [[nodiscard]] bool meet(const std::string& name, const nlohmann::ordered_json& load,
+                          bool or_before = false) const;
   /// What limits under this label, where some of a kind do by their numbers; nothing where no
   /// parameter would widen it.
   [[nodiscard]] std::optional<Resource> limiting(const Utilisation& use) const;

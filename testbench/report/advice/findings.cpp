@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <optional>
 
 #include "models/base/quantity_text.h"
@@ -15,12 +16,13 @@ using Json = nlohmann::ordered_json;
 
 constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
 
-/// Shares of the loads in what was written, by name.
-std::vector<std::pair<std::string, double>> writers_of(const Json& report) {
+/// Shares of the loads in what was written, by name: of those that began before `asker` ended, for
+/// collection works for what was written earlier, too.
+std::vector<std::pair<std::string, double>> writers_of(const MeasuredDrive& drive, const std::string& asker) {
   std::vector<std::pair<std::string, double>> writers;
   double sum = 0;
-  for (const Json& load : report["results"]["loads"]) {
-    if (!load["operations"].contains("write")) continue;
+  for (const Json& load : drive.loads) {
+    if (!load["operations"].contains("write") || !drive.meet(asker, load, true)) continue;
     writers.emplace_back(load["name"].get<std::string>(), load["operations"]["write"]["bytes"].get<double>());
     sum += writers.back().second;
   }
@@ -54,8 +56,7 @@ std::vector<std::pair<std::string, double>> occupants_of(const MeasuredDrive& dr
 /// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
 /// for the write buffer, which was behind a write of its blocks. Who waits in a queue while those
 /// of others have all that the drive takes at once waits for them.
-std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Json& report,
-                                const MeasuredDrive& drive) {
+std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const MeasuredDrive& drive) {
   const std::string& load = asker.load;
   std::vector<Remedy> remedies;
   const auto add = [&](Remedy remedy, double share) {
@@ -64,7 +65,7 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Json
     if (at == remedies.end()) at = remedies.insert(remedies.end(), std::move(remedy));
     at->share += share;
   };
-  const auto writers = writers_of(report);
+  const auto writers = writers_of(drive, load);
   const auto add_writes = [&](const Remedy& own, double share) {
     double rest = share;
     for (const auto& [name, part] : writers) {
@@ -112,13 +113,12 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Json
   return remedies;
 }
 
-/// Unless the same is said already: of all the time, what is to be said of a load's.
-void add(std::vector<Finding>& found, Finding finding) {
+/// Whether the same is said there already, be it of another time.
+bool says(const std::vector<Finding>& found, const Finding& finding) {
   const auto what = [](const Finding& one) { return one.text.substr(0, one.text.find(':')); };
-  if (std::none_of(found.begin(), found.end(), [&](const Finding& one) {
-        return one.cause == finding.cause && what(one) == what(finding);
-      }))
-    found.push_back(std::move(finding));
+  return std::any_of(found.begin(), found.end(), [&](const Finding& one) {
+    return one.cause == finding.cause && what(one) == what(finding);
+  });
 }
 
 void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
@@ -129,10 +129,10 @@ void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [share, resource] : busy) {
-    add(found, {resource.name,
-                fmt::format("{}: {} of {} busy, which bounds {} at {:.2f} times this one",
-                            resource.full_name(), share_text(share), drive.time, drive.rate, 1 / share),
-                resource.all_keys()});
+    found.push_back({resource.name,
+                     fmt::format("{}: {} of {} busy, which bounds {} at {:.2f} times this one",
+                                 resource.full_name(), share_text(share), drive.time, drive.rate, 1 / share),
+                     resource.all_keys()});
   }
 }
 
@@ -151,13 +151,13 @@ double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive) {
 void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<Finding>& found) {
   const std::string some = some_of(busy_ones(dies).size());
   const Remedy remedy = of_dies(drive, {});
-  add(found, {some + "the dies",
-              fmt::format("{}{} dies: {} of {} busy, mostly with {}; all of them {}: spread evenly "
-                          "at most {:.1f} times {}",
-                          some, dies.shares.size(), share_text(dies.highest()), drive.time, remedy.cause,
-                          share_text(dies.mean()),
-                          1 / std::max({dies.mean(), busiest_beside({}, drive), 1e-3}), drive.rate),
-              remedy.look_at, remedy.look_at_firmware});
+  found.push_back({some + "the dies",
+                   fmt::format("{}{} dies: {} of {} busy, mostly with {}; all of them {}: spread evenly "
+                               "at most {:.1f} times {}",
+                               some, dies.shares.size(), share_text(dies.highest()), drive.time, remedy.cause,
+                               share_text(dies.mean()),
+                               1 / std::max({dies.mean(), busiest_beside({}, drive), 1e-3}), drive.rate),
+                   remedy.look_at, remedy.look_at_firmware});
 }
 
 void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
@@ -175,8 +175,7 @@ void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
        remedy.look_at, remedy.look_at_firmware});
 }
 
-void slow_commands(const ShownResults& part, const Json& report, const MeasuredDrive& drive,
-                   std::vector<Finding>& found) {
+void slow_commands(const ShownResults& part, const MeasuredDrive& drive, std::vector<Finding>& found) {
   const Json& results = *part.results;
   for (const auto& [name, operation] : results["operations"].items()) {
     const Json& told = operation["percentiles"]["p99.9"];
@@ -184,7 +183,7 @@ void slow_commands(const ShownResults& part, const Json& report, const MeasuredD
     if (latency == 0 ||
         operation["commands"].get<double>() < k_share_of_commands * results["commands"].get<double>())
       continue;
-    const std::vector<Remedy> remedies = remedies_of(told, {part.name, name == "read"}, report, drive);
+    const std::vector<Remedy> remedies = remedies_of(told, {part.name, name == "read"}, drive);
     std::string shares;
     for (std::size_t i = 0; i < std::min<std::size_t>(remedies.size(), 3) && remedies[i].share >= 0.005; ++i)
       shares += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", remedies[i].cause, remedies[i].share * 100);
@@ -204,11 +203,15 @@ std::vector<Finding> findings(const Json& report, const ChosenLimits& limits) {
   const MeasuredDrive drive(report, limits);
   saturated(drive, found);
   saturated_dies(drive, found);
+  const std::vector<Finding> of_all_the_time = found;
   for (const ShownResults& part : shown_results(report)) {
     const MeasuredDrive in_own_time = drive.in_time_of(*part.results);
-    saturated(in_own_time, found);
-    saturated_dies(in_own_time, found);
-    slow_commands(part, report, in_own_time, found);
+    std::vector<Finding> of_its_own;
+    saturated(in_own_time, of_its_own);
+    saturated_dies(in_own_time, of_its_own);
+    std::copy_if(of_its_own.begin(), of_its_own.end(), std::back_inserter(found),
+                 [&](const Finding& one) { return !says(of_all_the_time, one); });
+    slow_commands(part, in_own_time, found);
   }
   return found;
 }

@@ -16,7 +16,6 @@ function seriesOf(line) {
 }
 
 const DIES = "dies: ";
-const sum = (values) => values.reduce((all, value) => all + value, 0);
 
 const PANELS = [];
 function panel(title, rows, label, more = {}) {
@@ -38,16 +37,19 @@ if (report.drive) {
 }
 if (report.utilisation_over_time) {
   const {time, resources} = report.utilisation_over_time;
-  const shares = (kinds) => kinds.flatMap(({name, values}) =>
-    time.map((t, i) => ({line: name, t: (t + (i > 0 ? time[i - 1] : 0)) / 2, value: values[i]})));
+  const begin = (i) => i > 0 ? time[i - 1] : 0;
+  // Of each interval from its beginning on; the last one twice, to draw it to its end.
+  const shares = (kinds) => kinds.flatMap(({name, values}) => [...values, values.at(-1)].map(
+    (value, i) => ({line: name, t: begin(i), value})));
+  const whole = (values) => values.reduce((all, value, i) => all + value * (time[i] - begin(i)), 0);
   const all = Object.entries(resources).map(([name, values]) => ({name, values}));
   const busiest = all.filter(({name}) => !name.startsWith(DIES))
-    .sort((a, b) => sum(b.values) - sum(a.values)).slice(0, PALETTE.length);
+    .sort((a, b) => whole(b.values) - whole(a.values)).slice(0, PALETTE.length);
   panel("busy: the busiest resources", shares(busiest), PERCENT_LABEL,
-    {own: {domain: busiest.map(({name}) => name), range: PALETTE}});
+    {step: true, own: {domain: busiest.map(({name}) => name), range: PALETTE}});
   const works = all.filter(({name}) => name.startsWith(DIES))
     .map(({name, values}) => ({name: name.slice(DIES.length), values}));
-  panel("what dies were busy with", shares(works), PERCENT_LABEL, {stacked: true,
+  panel("what dies were busy with", shares(works), PERCENT_LABEL, {step: true, stacked: true,
     own: {domain: works.map(({name}) => name), range: works.map(({name}) => causeColour(`die busy: ${name}`))}});
 }
 panel("commands outstanding", report.parts.flatMap((part) => part.series.queue_depth.map((value, i) => ({

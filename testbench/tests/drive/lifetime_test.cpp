@@ -218,6 +218,29 @@ TEST_CASE("a new drive lasts no longer because its blocks need no erase yet", "[
   CHECK(lifetime["evenness"]["value"].is_null());
 }
 
+TEST_CASE("data that lie in SLC mode at the end count as if they were folded, older ones as they were",
+          "[drive]") {
+  // Less than its pSLC holds, more, and all of the drive; then the same again.
+  for (const double share : {0.1, 0.3, 1.0}) {
+    INFO(share);
+    in_child<int>([&] {
+      const SsdConfig config = lasting_pslc_drive();
+      Simulation simulation(config);
+      const double all = flash_bytes(simulation) * config.part.endurance;
+      const auto bytes = static_cast<Bytes>(share * static_cast<double>(simulation.drive_size().bytes));
+      const double expected = all / (1 + 4 * 1500.0 / 15'000);
+      for (int run = 0; run < 2; ++run) {
+        std::vector<Load> loads = make_loads(
+            {.rw = "write", .bs = 128_KiB, .amount = bytes / 128_KiB * 128_KiB}, simulation.drive_size());
+        simulation.run_untimed_together(loads);
+        const double found = figure(statistics_of(simulation)["lifetime"], "written");
+        if (std::abs(found / expected - 1) > 0.05) throw std::runtime_error(std::to_string(found / expected));
+      }
+      return 0;
+    });
+  }
+}
+
 TEST_CASE("a new drive with a pSLC lasts as long as one in use", "[drive]") {
   const SsdConfig config = lasting_pslc_drive();
   Simulation simulation(config);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <regex>
+#include <set>
 #include <utility>
 
 #include "testbench/tests/program/planted.h"
@@ -536,6 +537,52 @@ TEST_CASE("who waits for a turn waits for none that is over", "[program]") {
   };
   CHECK_THAT(cause(""), Catch::Contains("commands of heavy"));
   CHECK_THAT(cause("stonewall: true, "), !Catch::Contains("heavy"));
+}
+
+TEST_CASE("nothing waits for writes of loads that have not begun", "[program]") {
+  const std::string loads =
+      "load:\n"
+      "  - {name: first, rw: randrw, rwmixread: 50, bs: 4k, iodepth: 8, number_ios: 20000, loops: 100}\n";
+  const std::string drive = k_sound.substr(0, k_sound.find("load:"));
+  const Json alone = run_with({}, drive + loads);
+  const Json before = run_with(
+      {},
+      drive + loads + "  - {name: later, rw: write, bs: 64k, iodepth: 8, size: 100 MiB, startdelay: 60 s}\n");
+  const auto told = [](const Json& report, const std::string& beginning) -> Json {
+    for (const Json& one : report["findings"])
+      if (one["text"].get<std::string>().starts_with(beginning)) return one["cause"];
+    return {};
+  };
+  for (const std::string operation : {"read", "write"}) {
+    CHECK(told(alone, "p99.9 of " + operation).is_string());
+    CHECK(told(before, "p99.9 of first " + operation) == told(alone, "p99.9 of " + operation));
+  }
+}
+
+TEST_CASE("what limits several loads in their own times is told of each", "[program]") {
+  const std::string drive = drive_with(
+      flash_of("channels: 2, ways: 2, bus: 50 MT/s, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+      k_fill);
+  const Json report =
+      run_with({}, drive +
+                       "load:\n"
+                       "  - {name: early, rw: read, bs: 128k, iodepth: 16, size: 32 MiB}\n"
+                       "  - {name: late, rw: read, bs: 128k, iodepth: 16, size: 32 MiB, startdelay: 10 s}\n");
+  std::set<std::string> told;
+  for (const Json& one : report["findings"]) {
+    const std::string text = one["text"];
+    for (const std::string name : {"early", "late"})
+      if (text.starts_with("the flash channels: ") &&
+          text.find(" of the time of " + name) != std::string::npos)
+        told.insert(name);
+  }
+  CHECK(told == std::set<std::string>{"early", "late"});
+  // A load is a hundredth of the run and less: begin and end are known all the same.
+  const auto own = [&](int load) {
+    return report["results"]["loads"][load]["own_time"]["utilisation"]["channels"].get<double>();
+  };
+  CHECK(own(1) == Approx(own(0)).epsilon(0.01));
+  CHECK(own(1) > 0.95);
 }
 
 }  // namespace tlmssd::program_tests

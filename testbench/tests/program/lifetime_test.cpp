@@ -54,7 +54,10 @@ targets:
       run_ok(folder, {"run", folder.write("s.yaml", k_overwritten_pslc + targets), "-o", folder / "out"});
   const Json report = Json::parse(read_file(folder.path() / "out/report.json"));
   CHECK(report["lifetime"] == report["statistics"]["lifetime"]);
-  CHECK(report["cliff"] == report["statistics"]["firmware"]["pslc"]["cliff"]);
+  for (const auto& [name, figure] : report["statistics"]["firmware"]["pslc"]["cliff"].items()) {
+    CHECK(report["cliff"][name] == figure);
+    if (name != "doc") CHECK(report["cliff"][name + "_at_least"]["value"] == figure["value"]);
+  }
   const std::vector<bool> met = {true, false, true, true, true, true, true, true, true, false, true, true};
   REQUIRE(report["targets"].size() == met.size());
   for (std::size_t i = 0; i < met.size(); ++i) {
@@ -81,14 +84,23 @@ TEST_CASE("what did not happen, or cannot, has no value", "[program]") {
     for (const std::string& one : values) arguments.insert(arguments.end(), {"--set", one});
     return arguments;
   };
-  const std::string scenario =
-      folder.write("s.yaml", k_overwritten_pslc + "targets: [{metric: cliff.written, at_least: 1 B}]\n");
+  const std::string scenario = folder.write(
+      "s.yaml",
+      k_overwritten_pslc +
+          "targets: [{metric: cliff.written, at_least: 15 MB}, {metric: cliff.written, at_least: 1 GB}, "
+          "{metric: cliff.written, at_most: 1 GB}]\n");
   const Json little = report_of(folder, scenario, "little", set({"load.io_size=20m"}));
   CHECK(little["cliff"]["written"]["value"].is_null());
   CHECK(little["cliff"]["time"]["value"].is_null());
   CHECK(little["cliff"]["folding_written"]["value"].is_null());
+  // A bound: what was written, and the time that passed.
+  CHECK(figure(little["cliff"], "written_at_least") == 20 << 20);
+  CHECK(figure(little["cliff"], "time_at_least") == little["measured_time"]["value"].get<double>());
   CHECK(little["targets"][0]["value"].is_null());
-  CHECK(little["targets"][0]["met"] == false);
+  CHECK(little["targets"][0]["met"] == true);
+  CHECK(little["targets"][0]["text"] == "cliff.written not reached in 21.0 MB, at least 15.0 MB");
+  CHECK(little["targets"][1]["met"] == false);
+  CHECK(little["targets"][2]["met"] == false);
   const Json untimed = report_of(folder, scenario, "untimed", set({"run.timed=false"}));
   CHECK(figure(untimed["cliff"], "written") == Approx(32 << 20).epsilon(0.05));
   CHECK(untimed["cliff"]["time"]["value"].is_null());
