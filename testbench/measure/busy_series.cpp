@@ -47,14 +47,14 @@ void BusySeries::set_source(const std::function<void(BusySink&)>& tell) {
   });
 }
 
-void BusySeries::load_begins(Picoseconds now) {
-  if (!kinds_.empty()) begins_.push_back(series_.sample(now));
+void BusySeries::load_begins(std::size_t load, Picoseconds now) {
+  if (!kinds_.empty() && load < k_most_loads) begins_.push_back(series_.sample(now));
 }
 
 void BusySeries::load_rests(std::size_t load, Picoseconds now) {
-  if (kinds_.empty()) return;
+  if (kinds_.empty() || load >= k_most_loads) return;
   if (ends_.size() <= load) ends_.resize(load + 1);
-  if (ends_[load].when == 0 || now - ends_[load].when >= series_.step() / 4)
+  if (ends_[load].busy.empty() || now - ends_[load].when >= series_.step() / 4)
     ends_[load] = series_.sample(now);
 }
 

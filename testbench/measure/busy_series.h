@@ -28,8 +28,9 @@ class BusySeries {
     series_.start(now);
   }
   void look(Picoseconds now) { series_.look(now); }
-  /// A load's first command is submitted: noted beside the others, so that its own time is known.
-  void load_begins(Picoseconds now);
+  /// A load's first command is submitted: noted beside the others, so that its own time is known,
+  /// of the first k_most_loads.
+  void load_begins(std::size_t load, Picoseconds now);
   /// A load has no command outstanding, perhaps for good: its last such instant is noted, or one
   /// at most a quarter of an interval before it.
   void load_rests(std::size_t load, Picoseconds now);
@@ -45,6 +46,7 @@ class BusySeries {
   [[nodiscard]] double utilisation(std::size_t kind, Picoseconds from, Picoseconds until) const;
 
  private:
+  static constexpr std::size_t k_most_loads = 32;  ///< notes of more would cost time that shows
   struct Sample {
     Picoseconds when = 0;
     std::vector<Picoseconds> busy;  ///< by kind
@@ -54,7 +56,7 @@ class BusySeries {
 
   std::vector<Kind> kinds_;
   std::vector<Sample> begins_;  ///< of loads
-  std::vector<Sample> ends_;    ///< of loads, by their numbers; `when` is 0 where there is none
+  std::vector<Sample> ends_;    ///< of loads, by their numbers; empty where there is none
   std::vector<Sample> all_;     ///< in the order of time
   ThinnedSeries<Sample, 128, 100'000'000> series_;
   Picoseconds start_ = 0;
