@@ -353,15 +353,13 @@ WearOfLoad Ssd::wear_of_load() const {
   };
   wear.native_cycles =
       cycles_of(all.erases - all.slc_erases, all.programs - all.slc_programs, config_.part.pages_per_block);
-  if (own_ != nullptr) {
-    const auto block =
-        static_cast<double>(config_.part.pages_per_block) * static_cast<double>(config_.part.page_size);
-    wear.native_cycles += (bytes_to_come() - to_come_at_reset_) / block;
-  }
   wear.slc_cycles = cycles_of(all.slc_erases, all.slc_programs, config_.part.slc_pages_per_block());
   wear.endurance = config_.part.endurance;
   wear.slc_endurance = config_.part.endurance_in_slc_mode();
   if (own_ != nullptr) {
+    const auto block =
+        static_cast<double>(config_.part.pages_per_block) * static_cast<double>(config_.part.page_size);
+    wear.native_cycles += (bytes_to_come() - to_come_at_reset_) / block;
     const firmware::BlockPool::Cycles cycles = own_->blocks().cycles();
     wear.evenness = quotient(cycles.mean, cycles.most);
   }

@@ -234,10 +234,10 @@ void report_moment(StatisticsSink& sink, const Pslc::Moment& moment, Bytes block
 }
 
 void report_cliff(StatisticsSink& sink, const Pslc::Cliff& cliff, Bytes block) {
-  sink.open("cliff",
-            "where writes fall behind SLC mode, by what the host had written in the measured time, in flash "
-            "or in the "
-            "write buffer; no value where that did not happen");
+  sink.open(
+      "cliff",
+      "where writes fall behind SLC mode, by what the host had written in the measured time, in flash or "
+      "in the write buffer; no value where that did not happen");
   report_moment(
       sink, cliff.folding, block, "folding ",
       "until data were first folded while the host was not idle, for which its writes find dies busy");

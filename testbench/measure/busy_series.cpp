@@ -47,23 +47,30 @@ void BusySeries::set_source(const std::function<void(BusySink&)>& tell) {
   });
 }
 
+BusySeries::Sample* BusySeries::place_of(std::size_t load, std::vector<Sample>& notes) const {
+  if (kinds_.empty() || load >= k_most_loads) return nullptr;
+  if (notes.size() <= load) notes.resize(load + 1);
+  return &notes[load];
+}
+
 void BusySeries::load_begins(std::size_t load, Picoseconds now) {
-  if (!kinds_.empty() && load < k_most_loads) begins_.push_back(series_.sample(now));
+  Sample* const begin = place_of(load, begins_);
+  if (begin != nullptr && begin->busy.empty()) *begin = series_.sample(now);
 }
 
 void BusySeries::load_rests(std::size_t load, Picoseconds now) {
-  if (kinds_.empty() || load >= k_most_loads) return;
-  if (ends_.size() <= load) ends_.resize(load + 1);
-  if (ends_[load].busy.empty() || now - ends_[load].when >= series_.step() / 4)
-    ends_[load] = series_.sample(now);
+  Sample* const end = place_of(load, ends_);
+  if (end != nullptr && (end->busy.empty() || now - end->when >= series_.step() / 4))
+    *end = series_.sample(now);
 }
 
 void BusySeries::finish(Picoseconds now) {
   series_.finish(now);
   all_ = series_.samples();
-  all_.insert(all_.end(), begins_.begin(), begins_.end());
-  std::copy_if(ends_.begin(), ends_.end(), std::back_inserter(all_),
-               [](const Sample& sample) { return !sample.busy.empty(); });
+  for (const auto* const notes : {&begins_, &ends_}) {
+    std::copy_if(notes->begin(), notes->end(), std::back_inserter(all_),
+                 [](const Sample& sample) { return !sample.busy.empty(); });
+  }
   std::stable_sort(all_.begin(), all_.end(),
                    [](const Sample& a, const Sample& b) { return a.when < b.when; });
   all_.erase(std::unique(all_.begin(), all_.end(),
@@ -79,14 +86,13 @@ std::vector<Picoseconds> BusySeries::ends() const {
 }
 
 double BusySeries::busy_until(std::size_t kind, Picoseconds when) const {
-  const auto& samples = all_;
   const auto after = std::lower_bound(
-      samples.begin(), samples.end(), when,
+      all_.begin(), all_.end(), when,
       [this](const Sample& sample, Picoseconds time) { return sample.when - start_ < time; });
-  if (after == samples.end()) return static_cast<double>(samples.back().busy[kind]);
+  if (after == all_.end()) return static_cast<double>(all_.back().busy[kind]);
   Picoseconds time = 0;  // nothing was at work yet when measurement began
   Picoseconds busy = 0;
-  if (after != samples.begin()) {
+  if (after != all_.begin()) {
     time = std::prev(after)->when - start_;
     busy = std::prev(after)->busy[kind];
   }

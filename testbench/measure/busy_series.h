@@ -28,8 +28,8 @@ class BusySeries {
     series_.start(now);
   }
   void look(Picoseconds now) { series_.look(now); }
-  /// A load's first command is submitted: noted beside the others, so that its own time is known,
-  /// of the first k_most_loads.
+  /// A load submits a command with none outstanding: its first such instant is noted beside the
+  /// others, so that its own time is known. Of the first k_most_loads only, like the next.
   void load_begins(std::size_t load, Picoseconds now);
   /// A load has no command outstanding, perhaps for good: its last such instant is noted, or one
   /// at most a quarter of an interval before it.
@@ -46,6 +46,9 @@ class BusySeries {
   [[nodiscard]] double utilisation(std::size_t kind, Picoseconds from, Picoseconds until) const;
 
  private:
+  struct Sample;
+  /// Where the note of a load goes, if there is to be one.
+  [[nodiscard]] Sample* place_of(std::size_t load, std::vector<Sample>& notes) const;
   static constexpr std::size_t k_most_loads = 32;  ///< notes of more would cost time that shows
   struct Sample {
     Picoseconds when = 0;
@@ -55,9 +58,9 @@ class BusySeries {
   [[nodiscard]] double busy_until(std::size_t kind, Picoseconds when) const;
 
   std::vector<Kind> kinds_;
-  std::vector<Sample> begins_;  ///< of loads
-  std::vector<Sample> ends_;    ///< of loads, by their numbers; empty where there is none
-  std::vector<Sample> all_;     ///< in the order of time
+  std::vector<Sample> begins_;  ///< by load; empty where there is none
+  std::vector<Sample> ends_;
+  std::vector<Sample> all_;  ///< in the order of time
   ThinnedSeries<Sample, 128, 100'000'000> series_;
   Picoseconds start_ = 0;
 };

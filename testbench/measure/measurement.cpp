@@ -390,7 +390,7 @@ void Measurement::submitted(std::uint16_t load, Picoseconds now, bool begins) {
   into.settle(now);
   ++into.depth_;
   if (loads_.size() == 1) return;
-  if (into.depth_ == 1 && into.active() == 0) busy_.load_begins(load, now);
+  if (into.depth_ == 1) busy_.load_begins(load, now);
   all_.settle(now);
   ++all_.depth_;
 }

@@ -156,7 +156,7 @@ double Metric::rate(const LoadMeasurement& load, const RateWindow& window) const
 std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& loads, const RateWindow& rates,
                                     const nlohmann::ordered_json& report) const {
   if (of_drive_ != nullptr) {
-    return of_drive(report, std::string(of_drive_->path));
+    return drive_figure(report, std::string(of_drive_->path));
   }
   if (kind() == Kind::time) return latency(loads);
   double depth = 0;
@@ -173,7 +173,8 @@ std::optional<double> Metric::value(const std::vector<const LoadMeasurement*>& l
   return sum;
 }
 
-std::optional<double> Metric::of_drive(const nlohmann::ordered_json& report, const std::string& path) const {
+std::optional<double> Metric::drive_figure(const nlohmann::ordered_json& report,
+                                           const std::string& path) const {
   const nlohmann::ordered_json::json_pointer at{path};
   if (!report.contains(at) || !report[at].is_number()) return {};
   return report[at].get<double>() * of_drive_->unit;
@@ -181,7 +182,7 @@ std::optional<double> Metric::of_drive(const nlohmann::ordered_json& report, con
 
 std::optional<double> Metric::at_least(const nlohmann::ordered_json& report) const {
   if (of_drive_ == nullptr || !of_drive_->path.starts_with("/cliff/")) return {};
-  return of_drive(report, fmt::format("/cliff/{}_at_least/value", name_.substr(name_.find('.') + 1)));
+  return drive_figure(report, fmt::format("/cliff/{}_at_least/value", name_.substr(name_.find('.') + 1)));
 }
 
 std::string Metric::text(double value) const {

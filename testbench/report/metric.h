@@ -57,8 +57,8 @@ class Metric {
   static const OfDrive* find_of_drive(std::string_view name);
 
   bool read_figure(std::string_view word);
-  [[nodiscard]] std::optional<double> of_drive(const nlohmann::ordered_json& report,
-                                               const std::string& path) const;
+  [[nodiscard]] std::optional<double> drive_figure(const nlohmann::ordered_json& report,
+                                                   const std::string& path) const;
   [[nodiscard]] double rate(const LoadMeasurement& load, const RateWindow& window) const;
   [[nodiscard]] std::optional<double> latency(const std::vector<const LoadMeasurement*>& loads) const;
 

@@ -133,14 +133,17 @@ Json Target::judged(const Measurement& measurement, const Json& report) const {
   add("at_least", "at least", at_least_);
   json["value"] = value ? value_json(metric_.kind(), *value) : Json();
   json["unit"] = unit_of(metric_.kind());
-  const double beyond = metric_.at_least(report).value_or(-1);
-  json["met"] = value ? meets(*value) : beyond >= 0 && !at_most_ && meets(beyond);
+  std::string found = "not measured";
+  json["met"] = false;
+  if (value) {
+    found = metric_.text(*value);
+    json["met"] = meets(*value);
+  } else if (const std::optional<double> beyond = metric_.at_least(report); beyond.has_value()) {
+    found = "not reached in " + metric_.text(*beyond);
+    json["met"] = !at_most_ && meets(*beyond);
+  }
   const std::string whose = load_.empty() || metric_.of_drive() ? "" : load_ + " ";
-  json["text"] = fmt::format("{}{} {}{}", whose, metric_.name(),
-                             value         ? metric_.text(*value)
-                             : beyond >= 0 ? "not reached in " + metric_.text(beyond)
-                                           : "not measured",
-                             limits);
+  json["text"] = fmt::format("{}{} {}{}", whose, metric_.name(), found, limits);
   return json;
 }
 

@@ -39,10 +39,10 @@ MeasuredDrive::MeasuredDrive(const nlohmann::ordered_json& report, const ChosenL
       limits(chosen),
       measured_(report["measured_time"]["value"].get<double>()) {}
 
-MeasuredDrive MeasuredDrive::in_time_of(const nlohmann::ordered_json& load) const {
+std::optional<MeasuredDrive> MeasuredDrive::in_time_of(const nlohmann::ordered_json& load) const {
+  if (!load.contains("own_time") || !load["own_time"].contains("utilisation")) return {};
+  if (load["own_time"]["span"]["value"].get<double>() > k_nearly_all * measured_) return {};
   MeasuredDrive own = *this;
-  if (!load.contains("own_time") || !load["own_time"].contains("utilisation")) return own;
-  if (load["own_time"]["span"]["value"].get<double>() > k_nearly_all * measured_) return own;
   own.own_ = &load["own_time"]["utilisation"];
   for (Utilisation& use : own.uses) {
     if (use.mean() == 0) continue;

@@ -33,9 +33,9 @@ std::string some_of(std::size_t number);
 /// of.
 struct MeasuredDrive {
   MeasuredDrive(const nlohmann::ordered_json& report, const ChosenLimits& chosen);
-  /// The same in the own time of a load (its results), where that is known and less than nearly all
-  /// of the time measured: all of a kind are scaled alike.
-  [[nodiscard]] MeasuredDrive in_time_of(const nlohmann::ordered_json& load) const;
+  /// The same in the own time of a load (its results): all of a kind are scaled alike. Nothing
+  /// where that time is not known, or nearly all that was measured.
+  [[nodiscard]] std::optional<MeasuredDrive> in_time_of(const nlohmann::ordered_json& load) const;
   /// Of the resource with this label; none: the drive has no such resource.
   [[nodiscard]] const Utilisation* use_of(std::string_view label) const;
   /// Mean utilisation of a resource, by its label; 0 where there is none.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
 #include <optional>
 
 #include "models/base/quantity_text.h"
@@ -175,6 +174,14 @@ void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
        remedy.look_at, remedy.look_at_firmware});
 }
 
+/// What is busy all of the time.
+std::vector<Finding> limits_of(const MeasuredDrive& drive) {
+  std::vector<Finding> found;
+  saturated(drive, found);
+  saturated_dies(drive, found);
+  return found;
+}
+
 void slow_commands(const ShownResults& part, const MeasuredDrive& drive, std::vector<Finding>& found) {
   const Json& results = *part.results;
   for (const auto& [name, operation] : results["operations"].items()) {
@@ -198,20 +205,17 @@ void slow_commands(const ShownResults& part, const MeasuredDrive& drive, std::ve
 }  // namespace
 
 std::vector<Finding> findings(const Json& report, const ChosenLimits& limits) {
-  std::vector<Finding> found;
-  if (report["measured_picoseconds"] == 0) return found;
+  if (report["measured_picoseconds"] == 0) return {};
   const MeasuredDrive drive(report, limits);
-  saturated(drive, found);
-  saturated_dies(drive, found);
-  const std::vector<Finding> of_all_the_time = found;
+  const std::vector<Finding> of_all_the_time = limits_of(drive);
+  std::vector<Finding> found = of_all_the_time;
   for (const ShownResults& part : shown_results(report)) {
-    const MeasuredDrive in_own_time = drive.in_time_of(*part.results);
-    std::vector<Finding> of_its_own;
-    saturated(in_own_time, of_its_own);
-    saturated_dies(in_own_time, of_its_own);
-    std::copy_if(of_its_own.begin(), of_its_own.end(), std::back_inserter(found),
-                 [&](const Finding& one) { return !says(of_all_the_time, one); });
-    slow_commands(part, in_own_time, found);
+    const std::optional<MeasuredDrive> own = drive.in_time_of(*part.results);
+    if (own) {
+      for (Finding& limit : limits_of(*own))
+        if (!says(of_all_the_time, limit)) found.push_back(std::move(limit));
+    }
+    slow_commands(part, own ? *own : drive, found);
   }
   return found;
 }

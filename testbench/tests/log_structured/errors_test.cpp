@@ -7,18 +7,6 @@
 #include "testbench/tests/log_structured/small_segments.h"
 
 namespace tlmssd::log_structured_tests {
-namespace {
-
-using drive_tests::in_child;
-using drive_tests::make_loads;
-using drive_tests::mixed_load;
-using drive_tests::read_all;
-using drive_tests::script;
-using drive_tests::Seen;
-using drive_tests::Step;
-
-}  // namespace
-
 TEST_CASE("what cleaning cannot read is lost until it is written anew") {
   Rig rig(small_log());
   const Bytes all = rig.size().bytes;

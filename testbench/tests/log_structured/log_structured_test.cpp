@@ -12,14 +12,6 @@
 namespace tlmssd::log_structured_tests {
 namespace {
 
-using drive_tests::in_child;
-using drive_tests::make_loads;
-using drive_tests::mixed_load;
-using drive_tests::read_all;
-using drive_tests::script;
-using drive_tests::Seen;
-using drive_tests::Step;
-
 /// Everything a host can ask for, from several loads at once, then all of it is read. Throws when
 /// something is wrong.
 void survives(const RigOptions& options, std::uint32_t loads_count, std::uint32_t reads = 40) {

@@ -8,6 +8,14 @@
 
 namespace tlmssd::log_structured_tests {
 
+using drive_tests::in_child;
+using drive_tests::make_loads;
+using drive_tests::mixed_load;
+using drive_tests::read_all;
+using drive_tests::script;
+using drive_tests::Seen;
+using drive_tests::Step;
+
 /// As little spare as is allowed.
 inline RigOptions tight(std::uint64_t segments, std::uint32_t low_water) {
   RigOptions options = small_log();
@@ -17,7 +25,7 @@ inline RigOptions tight(std::uint64_t segments, std::uint32_t low_water) {
   return options;
 }
 
-inline drive_tests::Step write(Bytes grain, Bytes grains = 1) {
+inline Step write(Bytes grain, Bytes grains = 1) {
   return {HostOpcode::write, grain * 4_KiB, grains * 4_KiB};
 }
 
@@ -32,9 +40,9 @@ inline RigOptions segments_of_two() {
 /// first one cleaned. They hold grains 1, 3, 5, 6, 4, and 2 and 0; cleaning empties them in the
 /// order 0, 1, 2, 4, 3. From then on a read takes a millisecond and a write a microsecond.
 inline void fill_to_low_water(Rig& rig) {
-  std::vector<drive_tests::Step> steps;
+  std::vector<Step> steps;
   for (const Bytes grain : {0, 1, 2, 3, 4, 5, 6, 0, 2, 4, 2, 0}) steps.push_back(write(grain));
-  rig.run(drive_tests::script(steps, rig.size()));
+  rig.run(script(steps, rig.size()));
   REQUIRE(rig.log_structured.log().free_segments() == 2);
   REQUIRE(rig.log_structured.statistics().segments_cleaned == 0);
   rig.drive.time = [](const HostCommand& command) {
@@ -43,13 +51,12 @@ inline void fill_to_low_water(Rig& rig) {
 }
 
 /// Runs `steps` `depth` at a time; returns what the host saw of them, in the order of completion.
-inline std::vector<drive_tests::Seen> seen_of(Rig& rig, const std::vector<drive_tests::Step>& steps,
-                                              std::uint32_t depth) {
-  std::vector<drive_tests::Seen> seen;
+inline std::vector<Seen> seen_of(Rig& rig, const std::vector<Step>& steps, std::uint32_t depth) {
+  std::vector<Seen> seen;
   rig.driver.set_completion_hook([&](const Completed& done) {
     seen.push_back({done.opcode, done.status, done.completed - done.submitted, *done.ledger});
   });
-  rig.run(drive_tests::script(steps, rig.size(), depth));
+  rig.run(script(steps, rig.size(), depth));
   rig.driver.set_completion_hook(nullptr);
   return seen;
 }

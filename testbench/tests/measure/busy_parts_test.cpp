@@ -2,6 +2,7 @@
 #include "testbench/report/advice/busy_parts.h"
 
 #include <catch2/catch.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,4 +27,28 @@ TEST_CASE("those of a kind that are busy all the time are named by their numbers
   CHECK(busy_ones({"dies", {0.2, 0.3}}).empty());
   CHECK(some_of(1) == "one of ");
   CHECK(some_of(3) == "3 of ");
+}
+
+TEST_CASE("in a load's own time a kind is as busy as it was then, with no part busier than all the time") {
+  const auto die = [](double share) { return nlohmann::ordered_json{{"utilisation", {{"value", share}}}}; };
+  nlohmann::ordered_json report;
+  report["measured_time"]["value"] = 10.0;
+  report["statistics"]["flash"]["channel_0"] = {{"die_0", die(0.9)}, {"die_1", die(0.1)}};
+  nlohmann::ordered_json load = {{"name", "even"}, {"own_time", {{"span", {{"value", 2.0}}}}}};
+  report["results"]["loads"] = nlohmann::ordered_json::array({load});
+  const MeasuredDrive drive(report, {});
+  CHECK_FALSE(drive.in_time_of(load));  // it is not known how busy anything was
+  for (const double mean : {0.985, 0.4, 0.1}) {
+    load["own_time"]["utilisation"] = {{"dies", mean}};
+    const std::optional<MeasuredDrive> own = drive.in_time_of(load);
+    REQUIRE(own);
+    const Utilisation* const dies = own->use_of("dies");
+    CHECK(dies->mean() == Approx(mean));
+    CHECK(dies->highest() <= 1);
+    CHECK(own->time == "the time of even");
+    if (mean == 0.985) CHECK_FALSE(uneven(*dies));
+    if (mean == 0.1) CHECK(dies->shares[0] == Approx(9 * dies->shares[1]));  // all alike
+  }
+  load["own_time"]["span"]["value"] = 9.5;
+  CHECK_FALSE(drive.in_time_of(load));  // nearly all of the time
 }

@@ -74,4 +74,30 @@ TEST_CASE("measurement that starts anew forgets how busy resources were") {
   CHECK(series.utilisation(0, 0, 600'000'000) == Approx(1.0 / 6));
 }
 
+TEST_CASE("of each load its first command and its last rest are noted, of the first 32") {
+  Drive drive;
+  BusySeries series;
+  int told = 0;
+  series.set_source([&](BusySink& sink) {
+    ++told;
+    drive.tell(sink);
+  });
+  series.start(0);
+  told = 0;
+  // Untimed, everything happens at once: whatever a load does, it is noted once.
+  for (int i = 0; i < 1000; ++i) {
+    series.load_begins(1, drive.now);
+    series.load_rests(1, drive.now);
+  }
+  CHECK(told == 2);
+  series.load_begins(32, drive.now);
+  series.load_rests(32, drive.now);
+  CHECK(told == 2);
+  drive.now = 10'000'000'000;
+  series.load_rests(1, drive.now);
+  drive.now = 20'000'000'000;
+  series.finish(drive.now);
+  CHECK(series.ends() == std::vector<Picoseconds>{10'000'000'000, 20'000'000'000});
+}
+
 }  // namespace tlmssd
