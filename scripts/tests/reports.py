@@ -54,6 +54,16 @@ def report(seed: int = 1, scenario: str = "seed: 1\n", **operations) -> dict:
     }  # fmt: skip
 
 
+def of_loads(content: dict, loads: dict[str, dict]) -> dict:
+    """The same report with several loads, by name, of these operations."""
+    content["results"]["loads"] = [
+        {"name": name, **report(**operations)["results"]["total"]}
+        for name, operations in loads.items()
+    ]
+    content["results"]["shown"] = "loads"
+    return content
+
+
 def write(folder: Path, content: dict) -> Path:
     """A folder of results with this report."""
     folder.mkdir(parents=True)

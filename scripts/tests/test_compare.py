@@ -12,7 +12,7 @@ import sys
 
 import numpy as np
 import pytest
-from reports import operation, report, write
+from reports import of_loads, operation, report, write
 from scipy import stats
 
 from tlmssd import cli
@@ -127,6 +127,86 @@ def test_of_many_causes_the_rest_is_said_together():
         "600 ns", "500 ns", "400 ns", "300 ns", "300 ns",
     ]  # fmt: skip
     assert said[-1] == "300 ns more elsewhere"
+
+
+def side_of_loads(folder, **waits):
+    """Reads of 100 ns, and of each load the ns that they wait in the host; all together 1000 ns."""
+    both = operation(1000.0, {"sense": 100.0, "submission": 900.0}, {"sense": 2000.0})
+    for seed in (1, 2, 3):
+        loads = {}
+        for name, wait in waits.items():
+            causes = {"sense": 100.0, "submission": wait + seed}
+            loads[name] = {"read": operation(wait + seed + 100.0, causes, causes)}
+        content = report(seed, SCENARIO.format(seed=seed, channels=4), read=both)
+        write(folder / f"seed-{seed}", of_loads(content, loads))
+    return folder
+
+
+def test_several_loads_are_compared_each_by_itself(tmp_path, capsys):
+    """All together nothing has changed: one waits longer, and the other as much less."""
+    sides = [
+        str(side_of_loads(tmp_path / "weighted", gold=400, bronze=1500)),
+        str(side_of_loads(tmp_path / "fair", gold=900, bronze=1000)),
+    ]
+    found = compare(*sides)
+    rows = [row for row in found.metrics if row.is_main and not row.is_nothing]
+    names = [row.name for row in rows]
+    assert names[:3] == ["loads.gold.iops", "loads.gold.bandwidth", "loads.gold.read.iops"]
+    assert {"loads.gold.read.p99.9", "loads.bronze.read.mean", "write_amplification"} <= set(names)
+    assert not any(name.startswith(("read.", "iops")) for name in names)
+    (mean,) = (row for row in rows if row.name == "loads.gold.read.mean")
+    assert (mean.changes[0].difference, mean.changes[0].better) == (pytest.approx(500), False)
+    means = [reason.sentence() for reason in found.reasons if reason.figure == "mean"]
+    assert means == [
+        "mean of gold reads rose from 502 ns to 1.00 us: 500 ns more in the host queue",
+        "mean of bronze reads fell from 1.60 us to 1.10 us: 500 ns less in the host queue",
+    ]
+    assert len(found.reasons) == 2 * 5
+    assert found.unmatched == []
+    page = tmp_path / "page.html"
+    assert cli.main(["compare", *sides, "--out", str(page)]) == 0
+    told, drawn = capsys.readouterr().out, page.read_text()
+    for text in (*means, "loads.bronze.read.p99.9"):
+        assert text in told and text in drawn
+    assert "Latency of gold reads: share done" in drawn
+    assert "gold read, p99.9" in drawn
+    assert "\nread.mean" not in told
+    cli.main(["compare", *sides, "--all"])
+    lines = [line.split()[0] for line in capsys.readouterr().out.splitlines() if line]
+    assert lines.index("loads.gold.read.mean") < lines.index("read.mean")
+
+
+def test_loads_go_by_their_names_and_what_only_one_side_has_is_said(tmp_path, capsys):
+    """A side with one load has all of it in common with that of the same name."""
+    crowd = side_of_loads(tmp_path / "crowd", job_2=700, job_1=400, gold=400)
+    turned = side_of_loads(tmp_path / "turned", gold=900, job_1=100)
+    alone = side_of_loads(tmp_path / "alone", gold=100)
+    for path in alone.glob("*/report.json"):
+        path.write_text(path.read_text().replace('"shown": "loads"', '"shown": "total"'))
+    found = compare(crowd, turned, alone)
+    means = [one for one in found.reasons if one.figure == "mean"]
+    assert [(one.other, one.load, round(one.change)) for one in means] == [
+        ("turned", "job_1", -300),
+        ("turned", "gold", 500),
+        ("alone", "gold", -300),
+    ]
+    assert found.unmatched == [
+        "turned does not have the load job_2 of crowd: loads are compared by name",
+        "alone does not have the loads job_2, job_1 of crowd: loads are compared by name",
+    ]
+    assert cli.main(["compare", str(crowd), str(turned)]) == 0
+    assert found.unmatched[0] in capsys.readouterr().out.splitlines()
+
+
+def test_without_a_load_in_common_and_of_one_load_all_are_compared_together(two, tmp_path):
+    others = [side_of_loads(tmp_path / name, **{name: 400.0}) for name in ("gold", "bronze")]
+    for sides in (two, others):
+        found = compare(*sides)
+        names = [row.name for row in found.metrics if row.is_main]
+        assert "read.mean" in names
+        assert not any(name.startswith("loads.") for name in names)
+        assert {reason.load for reason in found.reasons} == {""}
+    assert not any(row.name.startswith("loads.") for row in compare(*two).metrics)
 
 
 def test_parameters_that_differ_without_the_seed(two):

@@ -61,17 +61,23 @@ def figures(report: Mapping) -> dict[str, Metric]:
     found: dict[str, Metric] = {}
     for name in ("seed", "simulated_time", "measured_time", "checks"):
         _add(found, name, report.get(name), "")
-    results = report.get("results", {})
-    _add_load(found, "", results.get("total", {}))
-    seen: Counter[str] = Counter()
-    for load in results.get("loads", []):
-        name = load["name"]
-        seen[name] += 1
-        number = f"_{seen[name]}" if seen[name] > 1 else ""
-        _add_load(found, f"loads.{name}{number}.", load)
+    _add_load(found, "", report.get("results", {}).get("total", {}))
+    for name, load in loads_by_name(report).items():
+        _add_load(found, f"loads.{name}.", load)
     for group in ("write_amplification", "lifetime", "cliff", "statistics"):
         _add(found, group, report.get(group), "")
     return {canonical(name): figure for name, figure in found.items()}
+
+
+def loads_by_name(report: Mapping) -> dict[str, Mapping]:
+    """The results of each load of a report.json; a name that is there again gets a number."""
+    found: dict[str, Mapping] = {}
+    seen: Counter[str] = Counter()
+    for load in report.get("results", {}).get("loads", []):
+        name = load["name"]
+        seen[name] += 1
+        found[f"{name}_{seen[name]}" if seen[name] > 1 else name] = load
+    return found
 
 
 def canonical(path: str) -> str:

@@ -72,15 +72,37 @@ class Result:
         """Unit of a figure: 'ns', 's', 'B', 'B/s', '1/s', 'share', ..., or '' for plain numbers."""
         return metrics.look_up(self.figures, path).unit
 
+    @functools.cached_property
+    def loads(self) -> dict[str, Mapping]:
+        """What report.json has of each load, by the name that its figures go by."""
+        with self._damage_told():
+            return metrics.loads_by_name(self.report)
+
+    @property
+    def tells_loads_apart(self) -> bool:
+        """Whether it is of several loads other than the jobs of one."""
+        return self.report["results"].get("shown", "total") != "total"
+
     @property
     def operations(self) -> list[str]:
         """Kinds of commands there were: read, write, trim, flush, write zeroes."""
-        return list(self.report["results"]["total"]["operations"])
+        return self.operations_of()
 
-    def _operation(self, operation: str) -> Mapping:
-        found = self.report["results"]["total"]["operations"]
+    def operations_of(self, load: str = "") -> list[str]:
+        """The same of one load; none of a load that there is not."""
+        return list(self._operations(load))
+
+    def _operations(self, load: str) -> Mapping[str, Mapping]:
+        if not load:
+            return self.report["results"]["total"]["operations"]
+        return self.loads.get(load, {}).get("operations", {})
+
+    def _operation(self, operation: str, load: str) -> Mapping:
+        found = self._operations(load)
         if operation not in found:
-            raise InputError(f"no '{operation}' in {self.folder}; there are: {', '.join(found)}")
+            of = f" of load '{load}'" if load else ""
+            there = ", ".join(found)
+            raise InputError(f"no '{operation}'{of} in {self.folder}; there are: {there}")
         return found[operation]
 
     def frame(self) -> pd.DataFrame:
@@ -88,21 +110,22 @@ class Result:
         rows = [(self.name, name, part.value, part.unit) for name, part in self.figures.items()]
         return pd.DataFrame(rows, columns=["run", "metric", "value", "unit"])
 
-    def has_histogram(self, operation: str) -> bool:
+    def has_histogram(self, operation: str, load: str = "") -> bool:
         """Whether there were such commands; of a real drive, whether fio wrote percentiles, too."""
-        found = self.report["results"]["total"]["operations"]
-        return bool(found.get(operation, {}).get("distribution"))
+        return bool(self._operations(load).get(operation, {}).get("distribution"))
 
-    def histogram(self, operation: str = "read") -> Histogram:
-        """Latencies of one kind of command, all loads together; raises InputError without any."""
-        measured = self._operation(operation)
+    def histogram(self, operation: str = "read", load: str = "") -> Histogram:
+        """Latencies of one kind of command, all loads together or of one by its name; raises
+        InputError without any."""
+        measured = self._operation(operation, load)
         if not measured["distribution"]:
             raise InputError(f"{self.folder} has no percentiles of {operation}s")
         return Histogram.of_points(measured["distribution"], measured["commands"])
 
-    def ledger(self, operation: str = "read") -> Ledgers:
-        """Where the time went of one kind of command; raises InputError without any."""
-        measured = self._operation(operation)
+    def ledger(self, operation: str = "read", load: str = "") -> Ledgers:
+        """Where the time went of one kind of command, all loads together or of one by its name;
+        raises InputError without any."""
+        measured = self._operation(operation, load)
         if "ledger" not in measured:
             raise InputError(f"{self.folder} has no ledgers: a real drive says no causes")
         return Ledgers.of(measured)
@@ -110,7 +133,7 @@ class Result:
     @property
     def has_ledgers(self) -> bool:
         """False for the results of real drives, which do not say where the time went."""
-        found = self.report["results"]["total"]["operations"].values()
+        found = self._operations("").values()
         return bool(found) and all("ledger" in part for part in found)
 
     @property

@@ -4,6 +4,7 @@ import argparse
 import sys
 
 from tlmssd.compare.differences import compare_metrics
+from tlmssd.compare.loads import unmatched_loads
 from tlmssd.compare.scenarios import run_scenarios
 from tlmssd.compare.sides import Side, parameter_differences, read_sides
 from tlmssd.compare.why import Explanation, explain
@@ -55,7 +56,8 @@ class Comparison:
 
     `metrics` has a row for every figure, `reasons` an explanation for every other side, kind of
     command and figure, `parameters` what differs in the scenarios, `cautions` what makes runs of a
-    side hard to believe, such as commands that failed or a load that is too short.
+    side hard to believe, such as commands that failed or a load that is too short, `unmatched` the
+    loads that not all sides have. Of several loads each is compared by itself.
     """
 
     def __init__(self, sides: list[Side]):
@@ -63,6 +65,7 @@ class Comparison:
         self.metrics = compare_metrics(sides)
         self.reasons: list[Explanation] = explain(sides)
         self.parameters = parameter_differences(sides)
+        self.unmatched = unmatched_loads(sides)
         self.cautions = [f"{side.name}: {text}" for side in sides for text in side.cautions]
 
     def frame(self):

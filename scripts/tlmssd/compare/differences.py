@@ -15,13 +15,14 @@ metrics) 8.6 % against three runs and 7.1 % against five, parts of percentiles u
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import stats
 
 from tlmssd import metrics
+from tlmssd.compare.loads import MERGED, compared_loads, tell_apart
 from tlmssd.compare.sides import Side, are_paired
 from tlmssd.metrics import OPERATIONS, Metric, higher_is_better
 
@@ -29,7 +30,8 @@ CONFIDENCE = 0.95
 ROUNDING = 1e-12
 """Share of the values below which spreads and differences come from adding them up."""
 MAIN = ("iops", "bandwidth", "mean", "p50", "p90", "p99", "p99.9", "max")
-HIDDEN = ("seed", "checks.", "loads.")
+HIDDEN = ("seed", "checks.")
+OF_LOADS = "loads."
 NUMBERED = re.compile(r"_\d+(?=\.)")
 
 
@@ -57,42 +59,43 @@ class Change:
 
 @dataclass(frozen=True)
 class Row:
-    """One metric: its value on every side, and the change of every side but the first."""
+    """One metric: its value on every side, and the change of every side but the first.
+
+    `is_main`: it is one of those that are shown first.
+    """
 
     name: str
     unit: str
     values: tuple[Value, ...]
     changes: tuple[Change, ...]
+    is_main: bool
 
     @property
     def is_nothing(self) -> bool:
         """Whether it is 0 wherever it is known."""
         return all(not value.mean or math.isnan(value.mean) for value in self.values)
 
-    @property
-    def is_main(self) -> bool:
-        """Whether it is one of those that are shown first."""
-        operation, _, figure = self.name.partition(".")
-        if operation in OPERATIONS:
-            return figure in MAIN
-        groups = ("write_amplification", "lifetime.", "cliff.")
-        return self.name in ("iops", "bandwidth") or self.name.startswith(groups)
-
 
 def compare_metrics(sides: Sequence[Side]) -> list[Row]:
     """A row for every metric that any side has, in the order of the reports.
 
     Modules of which there are several (dies, cores) are one metric, their mean: `nand_die_*`.
+    Where loads are told apart, those of each come before those of all together; otherwise they are
+    the same, and left out.
     """
+    apart = tell_apart(sides)
+    compared = {load for side in sides[1:] for load in compared_loads(sides[0], side, apart)}
     known = [[_merged(result.figures) for result in side.results] for side in sides]
     pairs = [are_paired(sides[0], side) for side in sides[1:]]
     names: dict[str, str] = {}
     for runs in known:
         for run in runs:
             names.update({name: figure.unit for name, figure in run.items()})
+    hidden = HIDDEN if apart else (*HIDDEN, OF_LOADS)
+    ordered = sorted(names, key=lambda name: not name.startswith(OF_LOADS)) if apart else names
     rows = []
-    for name, unit in names.items():
-        if name.startswith(HIDDEN):
+    for name in ordered:
+        if name.startswith(hidden):
             continue
         samples = [
             [figure.value for run in runs if (figure := metrics.find(run, name))] for runs in known
@@ -104,14 +107,32 @@ def compare_metrics(sides: Sequence[Side]) -> list[Row]:
             _change(name, first, other, paired and whole[0] and has_all)
             for other, paired, has_all in zip(others, pairs, whole[1:], strict=True)
         )
-        rows.append(Row(name, unit, tuple(_value(sample) for sample in samples), changes))
+        values = tuple(_value(sample) for sample in samples)
+        rows.append(Row(name, names[name], values, changes, _is_main(name, compared)))
     return rows
+
+
+def _is_main(name: str, compared: Set[str]) -> bool:
+    """Of the drive, and of the loads that are compared by themselves (or MERGED)."""
+    if name.startswith(("write_amplification", "lifetime.", "cliff.")):
+        return True
+    prefixes = ("" if load == MERGED else f"{OF_LOADS}{load}." for load in compared)
+    return any(
+        name.startswith(prefix) and _is_main_of_load(name.removeprefix(prefix))
+        for prefix in prefixes
+    )
+
+
+def _is_main_of_load(name: str) -> bool:
+    operation, _, figure = name.partition(".")
+    return figure in MAIN if operation in OPERATIONS else name in ("iops", "bandwidth")
 
 
 def _merged(figures: Mapping[str, Metric]) -> dict[str, Metric]:
     groups: dict[str, list[Metric]] = {}
     for name, figure in figures.items():
-        groups.setdefault(NUMBERED.sub("_*", name), []).append(figure)
+        one = name if name.startswith(OF_LOADS) else NUMBERED.sub("_*", name)
+        groups.setdefault(one, []).append(figure)
     return {
         name: Metric(float(np.mean([part.value for part in parts])), parts[0].unit)
         for name, parts in groups.items()

@@ -4,6 +4,7 @@ import math
 from typing import TYPE_CHECKING
 
 from tlmssd.compare.differences import Row
+from tlmssd.compare.loads import compared_loads, shown_name, tell_apart
 from tlmssd.compare.terminal import change_texts, value_text
 from tlmssd.compare.why import Explanation
 from tlmssd.pictures.axes import colours
@@ -31,6 +32,8 @@ def page_of(comparison: "Comparison") -> str:
     page = Page.of_findings(title, subjects, _reasons(comparison))
     for text in comparison.cautions:
         page.text(text, "warn")
+    for text in comparison.unmatched:
+        page.text(text, "note")
     page.heading("Figures")
     page.text(NOTE, "note")
     _add_metrics(
@@ -98,32 +101,38 @@ def _add_latencies(page: Page, comparison: "Comparison") -> None:
     page.heading("Latencies")
     page.text("A line for each run; to the right and down is slower.", "note")
     page.grid(True)
-    for operation in _operations(comparison):
+    for load, operation in _operations(comparison):
         lines = {
             side.name: {
                 f"seed {result.seed}" if result.seed is not None else "": result.histogram(
-                    operation
+                    operation, load
                 )
                 for result in side.results
-                if result.has_histogram(operation)
+                if result.has_histogram(operation, load)
             }
             for side in comparison.sides
         }
         data = distribution_data({name: part for name, part in lines.items() if part})
-        page.chart(cdf(data, palette), f"Latency of {operation}s: share done", 320, palette)
-        caption = f"Latency of {operation}s: the slowest, stretched"
+        commands = shown_name(load, f"{operation}s")
+        page.chart(cdf(data, palette), f"Latency of {commands}: share done", 320, palette)
+        caption = f"Latency of {commands}: the slowest, stretched"
         page.chart(cdf(data, palette, tail=True), caption, 320, palette)
     page.grid(False)
 
 
-def _operations(comparison: "Comparison") -> list[str]:
+def _operations(comparison: "Comparison") -> list[tuple[str, str]]:
+    """Load and kind of command of what is compared."""
+    first, *others = comparison.sides
+    apart = tell_apart(comparison.sides)
+    loads = dict.fromkeys(load for side in others for load in compared_loads(first, side, apart))
     return list(
         dict.fromkeys(
-            operation
+            (load, operation)
+            for load in loads
             for side in comparison.sides
             for result in side.results
-            for operation in result.operations
-            if result.has_histogram(operation)
+            for operation in result.operations_of(load)
+            if result.has_histogram(operation, load)
         )
     )
 
@@ -136,13 +145,13 @@ def _add_causes(page: Page, comparison: "Comparison") -> None:
     groups: dict[tuple[str, str], list[Explanation]] = {}
     for reason in comparison.reasons:
         if max(reason.before, reason.after) > 0:
-            groups.setdefault((reason.operation, reason.figure), []).append(reason)
-    for (operation, figure), reasons in groups.items():
+            groups.setdefault((reason.commands, reason.figure), []).append(reason)
+    for (commands, figure), reasons in groups.items():
         bars = {reasons[0].first: {c: pair[0] for c, pair in reasons[0].causes.items()}}
         for reason in reasons:
             bars[reason.other] = {c: pair[1] for c, pair in reason.causes.items()}
         chart, legend = stacked_causes(bars)
-        page.chart(chart, f"{operation}, {figure}", 34 * len(bars) + 20, legend)
+        page.chart(chart, f"{commands}, {figure}", 34 * len(bars) + 20, legend)
     page.grid(False)
     page.heading("Differences by cause", 3)
     rows = [_cause_row(r, cause, d) for r in comparison.reasons for cause, d in r.differences()]
@@ -154,7 +163,7 @@ def _cause_row(reason: Explanation, cause: str, difference: float) -> list[Cell]
     before, after = reason.causes[cause]
     return [
         reason.other,
-        reason.operation,
+        reason.commands,
         reason.figure,
         cause,
         (before, quantity_text(before, "ns")),

@@ -15,8 +15,10 @@ LONGEST = 38
 
 
 def text_of(comparison: "Comparison", every: bool = False) -> str:
-    """Sides, metrics, cautions, reasons, parameters; `every`: not only the main metrics."""
+    """Sides, metrics, loads without their like, cautions, reasons, parameters; `every`: not only
+    the main metrics."""
     parts = [_sides(comparison), _metrics(comparison, every)]
+    parts.append("\n".join(comparison.unmatched))
     parts.append("\n".join(f"! {text}" for text in comparison.cautions))
     parts += [_reasons(comparison), _parameters(comparison)]
     return "\n\n".join(part for part in parts if part) + "\n"

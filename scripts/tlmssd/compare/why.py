@@ -14,6 +14,7 @@ import numpy as np
 
 from tlmssd.causes import cause_words
 from tlmssd.compare.differences import is_beyond_spread
+from tlmssd.compare.loads import MERGED, compared_loads, shown_name, tell_apart
 from tlmssd.compare.sides import Side, are_paired
 from tlmssd.latency import Ledgers
 from tlmssd.quantities import quantity_text
@@ -28,7 +29,8 @@ MENTIONED = 4
 class Explanation:
     """Why one figure of one kind of command differs between the first side and another.
 
-    `causes` has the mean time on both sides by cause, in ns; each adds up to the figure.
+    `causes` has the mean time on both sides by cause, in ns; each adds up to the figure. `load` is
+    the name of the load whose commands they are, empty of all together.
     """
 
     first: str
@@ -39,11 +41,17 @@ class Explanation:
     after: float
     beyond: bool | None
     causes: Mapping[str, tuple[float, float]]
+    load: str = MERGED
 
     @property
     def change(self) -> float:
         """Difference of the figure in ns."""
         return self.after - self.before
+
+    @property
+    def commands(self) -> str:
+        """What the commands are: 'read', or 'gold read' of one load."""
+        return shown_name(self.load, self.operation)
 
     def differences(self) -> list[tuple[str, float]]:
         """Cause and difference in ns, the largest first."""
@@ -52,9 +60,10 @@ class Explanation:
 
     def sentence(self) -> str:
         """In words: 'p99.9 of reads fell from 4.2 ms to 1.9 ms: 2.1 ms less behind collection'."""
-        subject = f"{self.figure} of {_plural(self.operation)}"
+        commands = shown_name(self.load, _plural(self.operation))
+        subject = f"{self.figure} of {commands}"
         if self.figure == "slowest per cent":
-            subject = f"the slowest per cent of {_plural(self.operation)}, on average,"
+            subject = f"the slowest per cent of {commands}, on average,"
         before, after = quantity_text(self.before, "ns"), quantity_text(self.after, "ns")
         if not _is_worth_words(self.change, self.before):
             return f"{subject} stayed at {after}"
@@ -75,25 +84,29 @@ class Explanation:
 
 
 def explain(sides: Sequence[Side]) -> list[Explanation]:
-    """Every other side against the first, for each kind of command that both had.
+    """Every other side against the first, for each kind of command that both had, by load where
+    loads are told apart.
 
     Sides without ledgers (real drives) are left out.
     """
     first, *others = sides
+    apart = tell_apart(sides)
     found = []
     for other in others:
         if not (first.has_ledgers and other.has_ledgers):
             continue
-        for operation in first.results[0].operations:
-            if all(operation in run.operations for side in (first, other) for run in side.results):
-                found += _of_operation(first, other, operation)
+        runs = [run for side in (first, other) for run in side.results]
+        for load in compared_loads(first, other, apart):
+            for operation in runs[0].operations_of(load):
+                if all(operation in run.operations_of(load) for run in runs):
+                    found += _of_operation(first, other, load, operation)
     return found
 
 
-def _of_operation(first: Side, other: Side, operation: str) -> list[Explanation]:
+def _of_operation(first: Side, other: Side, load: str, operation: str) -> list[Explanation]:
     found, paired = [], are_paired(first, other)
     for figure in FIGURES:
-        samples = [[_causes(run, operation, figure) for run in side.results]
+        samples = [[_causes(run, load, operation, figure) for run in side.results]
                    for side in (first, other)]  # fmt: skip
         if any(part is None for sample in samples for part in sample):
             continue
@@ -107,18 +120,20 @@ def _of_operation(first: Side, other: Side, operation: str) -> list[Explanation]
                 float(np.mean(totals[0])), float(np.mean(totals[1])),
                 is_beyond_spread(*totals, paired),
                 {cause: (means[0][cause], means[1][cause]) for cause in names},
+                load,
             )
         )  # fmt: skip
     return found
 
 
-def _causes(run: Result, operation: str, figure: str) -> Mapping[str, float] | None:
-    ledgers: Ledgers = run.ledger(operation)
+def _causes(run: Result, load: str, operation: str, figure: str) -> Mapping[str, float] | None:
+    ledgers: Ledgers = run.ledger(operation, load)
     if figure == "mean":
         return ledgers.mean
     if figure == "slowest per cent":
         return ledgers.tail
-    return ledgers.at(run.value(f"{operation}.{figure}"))
+    prefix = f"loads.{load}." if load else ""
+    return ledgers.at(run.value(f"{prefix}{operation}.{figure}"))
 
 
 def _is_worth_words(change: float, before: float) -> bool:
