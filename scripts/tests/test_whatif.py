@@ -21,7 +21,9 @@ from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.experiment import Effect, Finding, Trial, _logs
 from tlmssd.whatif.interactions import _contrast
+from tlmssd.whatif.page import page_of
 from tlmssd.whatif.resources import Step, more_pieces, resources
+from tlmssd.whatif.terminal import text_of
 
 SCENARIO = """
 title: by hand
@@ -376,6 +378,55 @@ def test_the_advice_of_the_run_is_passed_on(tmp_path):
     result = Result(write(tmp_path / "run", content))
     buffer = Drive({"firmware.buffer.capacity": "1 MiB"})
     assert cautions(result, buffer) == ("reads of nothing (look at precondition)",)
+
+
+@pytest.mark.parametrize(
+    ("cause", "waits"),
+    [
+        ("buffer wait", True),
+        ("space wait", True),
+        ("die busy: gc", True),
+        ("program", True),
+        ("memory", False),
+    ],
+)
+def test_a_buffer_that_writes_wait_for_does_not_hold_the_load(cause, waits, tmp_path):
+    """4 MB are written: of a buffer of 1 MiB that is little, whether they wait for it or not."""
+    for share, waited in ((0.8, waits), (0.001, False)):
+        causes = {"submission": 10.0 * (1 - share), cause: 10.0 * share}
+        content = report(1, write=operation(10.0, causes, causes))
+        content["results"]["total"]["operations"]["write"]["bytes"] = 4 << 20
+        result = Result(write(tmp_path / f"run {share}", content))
+        (said,) = cautions(result, Drive({"firmware.buffer.capacity": "1 MiB"}))
+        assert said.startswith("The load writes 4 MiB, and the write buffer holds 1 MiB: ")
+        assert ("hardly a write waits" in said) is not waited
+        assert ("a larger one may hold most of that" in said) is waited
+        assert cautions(result, Drive({"firmware.buffer.capacity": "256 KiB"})) == ()
+
+
+def test_where_single_effects_leave_nothing_their_interaction_is_not_told(scenario, tmp_path):
+    """Each of two resources takes away all but a ten thousandth, and so do both together."""
+
+    def latency(left):
+        def of(settings, seed):
+            fast = {"ssd.cpu.clock", "ssd.bus.clock"} & settings.keys()
+            return (left if fast else 1.0) * (1e6 + seed)
+
+        return of
+
+    found = whatif(scenario, "read.mean", seeds=3, run=Lab(tmp_path / "none", latency(1e-4)))
+    (pair,) = (i for i in found.interactions if set(i.names) == {"core clock", "system bus"})
+    assert pair.together.mean == pytest.approx(-0.9999)
+    assert pair.beyond is None
+    told = found._repr_html_()
+    assert "cannot be told" in told
+    assert "would leave next to nothing of read.mean" in told
+    assert "999" not in text_of(found) and "000 %" not in text_of(found)
+    assert "would leave next to nothing of read.mean" in page_of(found)
+    some = whatif(scenario, "read.mean", seeds=3, run=Lab(tmp_path / "some", latency(0.1)))
+    (pair,) = (i for i in some.interactions if set(i.names) == {"core clock", "system bus"})
+    assert pair.beyond.mean == pytest.approx(9)
+    assert "next to nothing" not in some._repr_html_() + page_of(some)
 
 
 @pytest.mark.parametrize("service", [10, 900])

@@ -6,25 +6,36 @@ what their joint effect has beyond the sum, averaged over the other factor being
 """
 
 import itertools
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tlmssd.errors import InputError, RunFailed
 from tlmssd.whatif.experiment import Bench, Effect, Finding
 
 FACTORS = 3
+LEFT = 1e-3
+"""Share of the metric that single effects must leave together for their interactions to be told.
+
+Logarithms add up as long as effects are shares of one time. Where two steps each take away nearly
+all of it, the sum asks for a millionth; both together leave what no step can take away, such as the
+way through the controller, and the ratio of the two, +8000000 % or so, says nothing but how small
+the millionth was. Steps that make a drive four times as fast leave 1/64 at the least if they are
+independent: what is below this is none of them.
+"""
 
 
 @dataclass(frozen=True)
 class Interaction:
     """Factors made faster together: their joint effect, and what it has beyond the sum.
 
-    `beyond` is negative where the metric falls further than the single effects would make it.
+    `beyond` is negative where the metric falls further than the single effects would make it; None
+    where these would leave next to nothing of it, so that it cannot be told.
     """
 
     names: tuple[str, ...]
     together: Effect
-    beyond: Effect
+    beyond: Effect | None
 
 
 def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]:
@@ -47,15 +58,25 @@ def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]
     if any(effect.removes for effect in joint.values()):
         return []
     effects = {point: effect.logs for point, effect in joint.items()}
+    told = not _leaves_next_to_nothing(joint)
     names = [finding.resource.name for finding in chosen]
     found = []
     for size in range(2, len(chosen) + 1):
         for factors in itertools.combinations(range(len(chosen)), size):
             only = tuple(i in factors for i in range(len(chosen)))
-            beyond = _contrast(effects, factors, len(chosen))
+            beyond = Effect(_contrast(effects, factors, len(chosen))) if told else None
             together = Effect(effects[only])
-            found.append(Interaction(tuple(names[i] for i in factors), together, Effect(beyond)))
+            found.append(Interaction(tuple(names[i] for i in factors), together, beyond))
     return found
+
+
+def _leaves_next_to_nothing(joint: Mapping[tuple[bool, ...], Effect]) -> bool:
+    """Whether the single effects that lessen the metric leave less than LEFT of it together.
+
+    One answer for all interactions: each is a mean over all points of the design.
+    """
+    singles = [effect.mean for point, effect in joint.items() if sum(point) == 1]
+    return math.prod(1 + min(effect, 0.0) for effect in singles) < LEFT
 
 
 def _compatible(findings: Sequence[Finding]) -> list[Finding]:

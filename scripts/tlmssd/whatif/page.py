@@ -17,6 +17,7 @@ from tlmssd.whatif.terminal import (
     interval_text,
     text_of,
     trial_texts,
+    untold,
 )
 
 if TYPE_CHECKING:
@@ -172,15 +173,16 @@ def _add_interactions(page: Page, found: "WhatIf") -> None:
         "that the single effects do not explain.",
         "note",
     )
-    rows = [
-        [
-            " + ".join(part.names),
-            (part.together.mean, effect_text(part.together)),
-            (part.beyond.mean, effect_text(part.beyond)),
-            (part.beyond.mean, interval_text(part.beyond)),
-            interaction_words(part, found.more_is_better),
-        ]
-        for part in found.interactions
-    ]
+    for text in untold(found):
+        page.text(text, "note")
+    rows: list[list[Cell]] = []
+    for part in found.interactions:
+        beyond: list[Cell] = ["-", "-"]
+        if part.beyond:
+            mean = part.beyond.mean
+            beyond = [(mean, effect_text(part.beyond)), (mean, interval_text(part.beyond))]
+        together = (part.together.mean, effect_text(part.together))
+        words = interaction_words(part, found.more_is_better)
+        rows.append([" + ".join(part.names), together, *beyond, words])
     columns = ["together", "effect", "beyond the sum", "95 % confidence", "they"]
     page.table(columns, rows)

@@ -132,20 +132,28 @@ def choice_text(choice: Choice) -> str:
 def _interactions(found: "WhatIf") -> str:
     rows = [["together", "effect", "beyond the sum of each", "95 % confidence", ""]]
     for part in found.interactions:
-        rows.append(
-            [
-                " + ".join(part.names),
-                effect_text(part.together),
-                effect_text(part.beyond),
-                interval_text(part.beyond),
-                interaction_words(part, found.more_is_better),
-            ]
-        )
-    return columns(rows, left=1)
+        told = [effect_text(part.beyond), interval_text(part.beyond)] if part.beyond else ["-", "-"]
+        words = interaction_words(part, found.more_is_better)
+        rows.append([" + ".join(part.names), effect_text(part.together), *told, words])
+    return "\n".join([columns(rows, left=1), *untold(found)])
+
+
+UNTOLD = (
+    "What these have beyond the sum of each cannot be told: together the single effects would "
+    "leave next to nothing of {metric}."
+)
+
+
+def untold(found: "WhatIf") -> list[str]:
+    """Why it is not said what resources have beyond the sum of each; empty where it is."""
+    some = any(part.beyond is None for part in found.interactions)
+    return [UNTOLD.format(metric=found.metric)] if some else []
 
 
 def interaction_words(part: Interaction, more_is_better: bool) -> str:
     """Whether resources help each other."""
+    if part.beyond is None:
+        return "cannot be told"
     if not part.beyond.is_certain or abs(part.beyond.mean) < LEAST_GAIN:
         return "independent"
     good = (part.beyond.mean > 0) == more_is_better
