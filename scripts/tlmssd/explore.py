@@ -12,6 +12,7 @@ from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
 from tlmssd.output import check_folder, write_text
 from tlmssd.runs import Runner
+from tlmssd.study.cautions import cautions
 from tlmssd.study.check import Checked
 from tlmssd.study.progress import Progress, duration
 from tlmssd.study.resolved import resolved_study
@@ -120,7 +121,8 @@ class Report:
     ):
         self.study, self.runner, self.rows = study, runner, rows
         self.savings, self.seconds = savings, seconds
-        self.table = table(study, known, rows)
+        self.cautions = cautions(study, rows)
+        self.table = table(study, known, rows, self.cautions)
         self.statuses = collections.Counter(row.status for row in rows)
 
     @property
@@ -141,6 +143,7 @@ class Report:
             "runs": dict(sorted(self.statuses.items())),
             "seconds": round(self.seconds, 3),
             "savings": self.savings,
+            "cautions": self.cautions,
         }
         write_text(out / "summary.json", json.dumps(summary, indent=1) + "\n")
         if page:
@@ -163,4 +166,5 @@ class Report:
             yield f"{count} {status}: {reason}"
         if len(reasons) > 5:
             yield f"and {len(reasons) - 5} other reasons, see the column reason"
+        yield from (f"! {text}" for text in self.cautions)
         yield f"Results in {out}: study.html, results.parquet, results.csv, and more"

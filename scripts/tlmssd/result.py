@@ -10,6 +10,7 @@ import pandas as pd
 import yaml
 
 from tlmssd import metrics
+from tlmssd.advice import advice_by_rule
 from tlmssd.errors import InputError
 from tlmssd.failures import failed_commands
 from tlmssd.latency import Histogram, Ledgers
@@ -144,8 +145,7 @@ class Result:
     @property
     def advice_by_rule(self) -> dict[str, str]:
         """The same by the name of the adviser's rule."""
-        found = self.report.get("advice", [])
-        return {part["name"]: f"{part['text']} (look at {part['look_at']})" for part in found}
+        return advice_by_rule(self.report)
 
     @property
     def failures(self) -> str:

@@ -36,7 +36,8 @@ class Column:
 class StudyData:
     """Rows of results.parquet, one for each run, and what their columns are.
 
-    `records` has the same rows as plain Python, whose seeds are exact.
+    `records` has the same rows as plain Python, whose seeds are exact; `cautions` are sentences
+    about what makes the study hard to believe, or of no use.
     """
 
     title: str
@@ -45,6 +46,7 @@ class StudyData:
     records: list[dict]
     axes: tuple[Column, ...]
     metrics: tuple[Column, ...]
+    cautions: tuple[str, ...] = ()
 
     @staticmethod
     def read(path: Path) -> "StudyData":
@@ -62,7 +64,9 @@ class StudyData:
             elif notes.get("role") == "metric":
                 metrics.append(_metric(field.name, notes))
         rows, records = table.to_pandas(), table.to_pylist()
-        return StudyData(about["title"], about["base"], rows, records, tuple(axes), tuple(metrics))
+        columns = tuple(axes), tuple(metrics)
+        cautions = tuple(about.get("cautions", ()))
+        return StudyData(about["title"], about["base"], rows, records, *columns, cautions)
 
     @property
     def good(self) -> pd.DataFrame:

@@ -44,6 +44,8 @@ def page_of(data: StudyData, store: Store) -> str:
     page = Page(data.title, _lead(data))
     points = list(points_of(data))
     _add_failures(page, data)
+    for text in data.cautions:
+        page.text(text, "warn")
     if not data.good.empty and data.metrics:
         _add_pictures(page, data)
     page.heading("Point", anchor="point")

@@ -8,22 +8,30 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd import metrics, units
+from tlmssd.advice import advice_by_rule
 from tlmssd.errors import InputError
 from tlmssd.study.expressions import Expression
+
+ADVICE = ("advice",)
+"""Where a Reader puts the adviser's words by rule: no text, as the names of expressions are."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Works out named expressions from a run's results; goes to the workers with each job."""
+    """Works out named expressions from a run's results; goes to the workers with each job.
+
+    `with_advice`: the adviser's words are among the values, as ADVICE.
+    """
 
     expressions: tuple[tuple[str, Expression], ...]
+    with_advice: bool = False
 
     @functools.cached_property
     def _asks_for_statistics(self) -> bool:
         names = (name for _, expression in self.expressions for name in expression.names)
         return any(name.startswith("statistics.") for name in names)
 
-    def __call__(self, _folder: Path, text: bytes, scenario: dict) -> dict[str, float | bool]:
+    def __call__(self, _folder: Path, text: bytes, scenario: dict) -> dict:
         """Values by name, in base units; NaN for what this run does not know.
 
         Of a comparison, by how much it is missed. Raises what Python does for damaged results.
@@ -39,7 +47,7 @@ class Reader:
         for name, expression in self.expressions:
             ask = expression.violation if expression.is_comparison else expression.value
             values[name] = ask(look_up)
-        return values
+        return {**values, ADVICE: advice_by_rule(report)} if self.with_advice else values
 
 
 def _look_up(values: dict, figures: dict, scenario: dict, name: str) -> float:

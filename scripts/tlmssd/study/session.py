@@ -2,8 +2,8 @@
 
 import math
 import statistics
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from tlmssd.campaign import Campaign
@@ -12,7 +12,7 @@ from tlmssd.errors import InputError
 from tlmssd.execute import Done
 from tlmssd.runs import Runner, RunRequest
 from tlmssd.study.check import Checked, check
-from tlmssd.study.figures import Reader
+from tlmssd.study.figures import ADVICE, Reader
 from tlmssd.study.study import Point, Study
 
 
@@ -21,7 +21,7 @@ class Row:
     """One run of a point. `values`: of the metrics, in base units; empty unless it is ok.
 
     `violations`: by how much each constraint is missed, relative to its bound; at most 0: it holds;
-    infinite where the run does not know what it asks for.
+    infinite where the run does not know what it asks for. `advice`: the adviser's words by rule.
     """
 
     number: int
@@ -32,6 +32,7 @@ class Row:
     key: str
     values: dict[str, float]
     violations: tuple[float, ...]
+    advice: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def feasible(self) -> bool:
@@ -59,7 +60,8 @@ class Session:
         self._watcher = watcher
         self._constraints = [metric.name for metric in study.constraints]
         expressions = study.metrics + study.constraints
-        reader = Reader(tuple((metric.name, metric.expression) for metric in expressions))
+        named = tuple((metric.name, metric.expression) for metric in expressions)
+        reader = Reader(named, with_advice=True)
         self._campaign = Campaign(runner.workshop, pool, reader, runner.share)
         self._next = 1
 
@@ -99,10 +101,11 @@ class Session:
 
     def _row(self, number: int, point: Point, seed: int | None, key: str, done: Done) -> Row:
         figures = dict(done.figures)
+        advice = figures.pop(ADVICE, {})
         violations = tuple(figures.pop(name, math.inf) for name in self._constraints)
         if done.status != "ok":
             return Row(number, point, seed, done.status, done.reason, key, {}, ())
-        return Row(number, point, seed, "ok", "", key, figures, violations)
+        return Row(number, point, seed, "ok", "", key, figures, violations, advice)
 
     def _note(self, rows: dict, place: int, row: Row, known: bool) -> None:
         rows[place] = row

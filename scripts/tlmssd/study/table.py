@@ -4,7 +4,7 @@ Columns: point (from 1), one for each axis (numbers in the axis's unit where all
 seed (none: the base's own), status, reason, run (key in the store), settings (for `tlmssd run
 BASE`), one for each metric (base units; empty where the status is not ok), feasible (with
 constraints). The metadata of the Parquet fields say what a column is (role: axis or metric), its
-unit, and its goal.
+unit, and its goal; those of the file the title, the base and what is said against the study.
 """
 
 import json
@@ -24,8 +24,9 @@ from tlmssd.study.session import Row
 from tlmssd.study.study import Study
 
 
-def table(study: Study, checked: Checked, rows: Sequence[Row]) -> pa.Table:
-    """The rows of a study as an Arrow table with units in its fields' metadata."""
+def table(study: Study, checked: Checked, rows: Sequence[Row], cautions: Sequence[str]) -> pa.Table:
+    """The rows of a study as an Arrow table with units in its fields' metadata, and `cautions`,
+    what is said against the study, in its own."""
     columns: list[tuple[pa.Field, list]] = [
         (pa.field("point", pa.int64()), [row.number for row in rows])
     ]
@@ -50,6 +51,7 @@ def table(study: Study, checked: Checked, rows: Sequence[Row]) -> pa.Table:
         feasible = [row.feasible if row.status == "ok" else None for row in rows]
         columns.append((pa.field("feasible", pa.bool_()), feasible))
     about = {"title": study.title, "base": os.path.normpath(study.base)}
+    about["cautions"] = list(cautions)
     schema = pa.schema([field for field, _ in columns], metadata={"tlmssd": json.dumps(about)})
     arrays = [pa.array(values, field.type, from_pandas=True) for field, values in columns]
     return pa.Table.from_arrays(arrays, schema=schema)
