@@ -7,6 +7,7 @@
 #include "firmware/features/pass_voltage/pass_voltage.h"
 #include "firmware/features/placement/placement.h"
 #include "firmware/features/promotion/promoter.h"
+#include "firmware/features/read_ahead/read_ahead.h"
 #include "firmware/features/redirection/redirection.h"
 #include "firmware/features/refresh/refresher.h"
 #include "firmware/features/replicas/replicas.h"
@@ -28,6 +29,7 @@ FeatureFamily& features() {
       feature_info<Parity>(),
       feature_info<ParallelIssue>(),
       feature_info<Redirection>(),
+      feature_info<ReadAhead>(),
   };
   // clang-format on
   return list;

@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
+#include "firmware/base/flash_copy.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/core/core.h"
 #include "firmware/core/layer.h"
@@ -37,6 +39,20 @@ struct Commands final : WriteAcceptor {
     std::uint64_t last;
   };
 
+  /// What a read finds elsewhere than by reads of flash of its own.
+  struct Elsewhere {
+    bool in_buffer = false;  ///< some of it in DRAM, in the write buffer or as copies of what lies in flash
+    MemorySpans in_front;    ///< in the layer in front
+    /// What is on its way to DRAM: `need` of the unit that lies at `where`, whose block is pinned.
+    struct Coming {
+      FlashCopy* copy;
+      Lpn unit;
+      Ppn where;
+      std::uint64_t need;
+    };
+    std::vector<Coming> coming;
+  };
+
   // ---- host commands
   Task<> read(HostCommand& command);
   Task<> write(HostCommand& command);
@@ -64,12 +80,14 @@ struct Commands final : WriteAcceptor {
   }
   /// Fills what the layer in front and the buffer hold and what was never written, makes reads of
   /// the rest.
-  void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, bool& in_buffer,
-               MemorySpans& in_front);
+  void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Elsewhere& elsewhere);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               bool& in_buffer);
+  bool take_copy(HostCommand& command, Lpn unit, Ppn where, std::uint64_t want, Elsewhere& elsewhere);
   Task<> look_up_in_host(HostCommand& command, Lpn unit, std::uint64_t count);
-  Task<> fetch_copies(Active& active, bool in_buffer, const MemorySpans& in_front);
+  Task<> fetch_copies(Active& active, const Elsewhere& elsewhere);
+  /// Waits for what is on its way; adds to `reads` what is lost of it.
+  Task<> await_coming(Active& active, std::vector<Elsewhere::Coming>& coming, ReadBatch& reads);
   /// Delivers what reads have brought; what is left in the list has to be read, too: originals of
   /// copies that could not be decoded.
   void deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold);
@@ -112,6 +130,9 @@ struct Commands final : WriteAcceptor {
   [[nodiscard]] bool immediate(const HostCommand& command) const {
     return write_through || command.force_unit_access;
   }
+
+  /// Null: every read is an operation of its own.
+  [[nodiscard]] PlaneJoiner* plane_joiner() { return joiner ? &*joiner : nullptr; }
 
   Hardware& hw;
   Core& core;

@@ -43,19 +43,22 @@ Task<> Commands::read(HostCommand& command) {
     if (front != nullptr) co_await front->prepare_read(self, hold);
   }
 
-  ReadBatch reads(core, Purpose::host, command.buffer_address, &command.ledger, joiner ? &*joiner : nullptr);
-  bool in_buffer = false;
-  MemorySpans in_front;
-  look_up(command, units, reads, in_buffer, in_front);
+  ReadBatch reads(core, Purpose::host, command.buffer_address, &command.ledger, plane_joiner());
+  Elsewhere elsewhere;
+  look_up(command, units, reads, elsewhere);
   order.leave(self.ticket);
-  if (in_buffer || !in_front.empty()) co_await fetch_copies(self, in_buffer, in_front);
+  if (elsewhere.in_buffer || !elsewhere.in_front.empty()) co_await fetch_copies(self, elsewhere);
   ReadTurn turn(core, reads);
   if (!turn.free()) {
     self.waits_for = "its turn to read flash";
     co_await turn;
     if (turn.held()) charge(command, Cause::die_read);
   }
-  while (!reads.empty()) {
+  while (!reads.empty() || !elsewhere.coming.empty()) {
+    if (reads.empty()) {
+      co_await await_coming(self, elsewhere.coming, reads);
+      continue;
+    }
     self.waits_for = "flash reads";
     if (active.size() > k_in_caches) {
       for (ReadOp& read : reads) read.op.waiting = &self;
@@ -95,8 +98,9 @@ Task<> Commands::look_up_in_host(HostCommand& command, Lpn unit, std::uint64_t c
 
 /// What lies in DRAM already, in the write buffer or in a cache, the host interface reads where it
 /// is, from a list of places; what lies in SCM is copied to where it expects the data.
-Task<> Commands::fetch_copies(Active& self, bool in_buffer, const MemorySpans& in_front) {
+Task<> Commands::fetch_copies(Active& self, const Elsewhere& elsewhere) {
   HostCommand& command = self.command;
+  const MemorySpans& in_front = elsewhere.in_front;
   if (!in_front.empty() && front->medium() == MemoryKind::scm) {
     self.waits_for = front->name();
     MemoryAccess copy(hw, &command.ledger, Cause::memory);
@@ -104,15 +108,34 @@ Task<> Commands::fetch_copies(Active& self, bool in_buffer, const MemorySpans& i
     copy.add(MemoryKind::dram, command.buffer_address, in_front.bytes(), true);
     co_await copy;
   }
-  if (in_buffer) {
+  if (elsewhere.in_buffer) {
     self.waits_for = "a controller core";
     hw.cpu.describe(Stage::buffer, {.cached = StageWork::Cached::hit});
     co_await RunStage(hw, Stage::buffer, &command.ledger);
   }
 }
 
-void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, bool& in_buffer,
-                       MemorySpans& in_front) {
+Task<> Commands::await_coming(Active& self, std::vector<Elsewhere::Coming>& coming, ReadBatch& reads) {
+  self.waits_for = "what is read ahead";
+  for (const Elsewhere::Coming& one : coming) {
+    FlashCopy& copy = *one.copy;
+    while (!copy.there) {
+      WaitQueue::Waiter arrival = copy.waiting.wait();
+      co_await arrival;
+    }
+    charge(self.command, Cause::read_ahead);
+    if (copy.lost) {
+      reads.add(one.where, one.unit, one.need);
+    } else {
+      copy_sectors(self.command, std::uint64_t{one.unit} * core.layout.sectors, one.need, copy.stamps);
+    }
+    core.hooks.copy_of.front()->give_back(copy);
+    core.unpin(core.layout.block_of(one.where));
+  }
+  coming.clear();
+}
+
+void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Elsewhere& elsewhere) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = flusher.buffer();
   const bool buffered = buffer.free() < buffer.capacity();
@@ -121,12 +144,12 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
     const auto unit = static_cast<Lpn>(u);
     std::uint64_t want = core.layout.sectors_of(u, command.lba, end_lba);
     if (front != nullptr) {
-      want = front->take(command, unit, want, in_front);
+      want = front->take(command, unit, want, elsewhere.in_front);
       if (want == 0) continue;
     }
     if (buffered) {
       const WriteBuffer::Index i = buffer.find(unit);
-      if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, in_buffer);
+      if (i != WriteBuffer::k_none) want = take_buffered(command, i, want, elsewhere.in_buffer);
       if (want == 0) continue;
     }
     const Ppn where = core.lookup(unit);
@@ -136,6 +159,7 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
       continue;
     }
     if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
+    if (!core.hooks.copy_of.empty() && take_copy(command, unit, where, want, elsewhere)) continue;
     const Hooks::List& hooks = core.hooks.redirect_read;
     const bool redirected = std::any_of(hooks.begin(), hooks.end(), [&](Feature* feature) {
       return feature->redirect_read(unit, where, want, reads);
@@ -156,6 +180,23 @@ std::uint64_t Commands::take_buffered(HostCommand& command, WriteBuffer::Index i
   in_buffer = true;
   ++core.stats.buffer_read_hits;
   return want & ~have;
+}
+
+/// Has the sectors `want` of what lies at `where` from a copy in DRAM, now or when it is there.
+bool Commands::take_copy(HostCommand& command, Lpn unit, Ppn where, std::uint64_t want,
+                         Elsewhere& elsewhere) {
+  Feature& owner = *core.hooks.copy_of.front();
+  FlashCopy* const copy = owner.copy_of(unit, where, want);
+  if (copy == nullptr) return false;
+  elsewhere.in_buffer = true;
+  if (copy->there) {
+    copy_sectors(command, std::uint64_t{unit} * core.layout.sectors, want, copy->stamps);
+    owner.give_back(*copy);
+  } else {
+    core.pool.pin(core.layout.block_of(where));
+    elsewhere.coming.push_back({copy, unit, where, want});
+  }
+  return true;
 }
 
 void Commands::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold) {

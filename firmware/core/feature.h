@@ -1,15 +1,15 @@
 // What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
 //
-// A feature observes (on_...), decides (redirect_read, holds_read, restricts_writes, allows_write,
-// holds_program, write_line, pass_voltage, next_move) and lasts (report, archive, dram_bytes,
-// idle). It owns its parameters, counters and policy. The kernel asks only those features that
-// implement a hook (core/hooks.h), in the order of the list of features (firmware/features.cpp),
-// and knows none of them by name.
+// A feature observes (on_...), decides (redirect_read, copy_of, holds_read, restricts_writes,
+// allows_write, holds_program, write_line, pass_voltage, next_move) and lasts (report, archive,
+// dram_bytes, idle). It owns its parameters, counters and policy. The kernel asks only those
+// features that implement a hook (core/hooks.h), in the order of the list of features
+// (firmware/features.cpp), and knows none of them by name.
 //
 // No hook may wait. Hooks are called in the midst of the kernel's work and must not start anything;
 // only on_read_end, on_program_end, on_moved, on_erased and on_collected may have the write buffer
-// pump or start programs of their own, and only on_arrival, on_command_end and patrol may start
-// collection (GcEngine::kick).
+// pump or start programs of their own, on_read_end reads as well, and only on_arrival,
+// on_command_end and patrol may start collection (GcEngine::kick).
 #pragma once
 
 #include <cstdint>
@@ -25,6 +25,7 @@
 
 namespace tlmssd::firmware {
 
+struct FlashCopy;
 class ReadBatch;
 class ReadTurn;
 
@@ -120,6 +121,12 @@ class Feature {
   /// another of them, or of the original, which has been added to `again` because a read could not
   /// be decoded.
   virtual bool end_redirected(const ReadOp& /*read*/, ReadBatch& /*again*/) { return true; }
+  /// A copy in DRAM of `unit` as it lies at `where`, or one that is on its way there, of which a
+  /// read of the host wants the sectors `need`; null: there is none. It stays until it is given
+  /// back, and who has to wait for it waits in its queue.
+  virtual FlashCopy* copy_of(Lpn /*unit*/, Ppn /*where*/, std::uint64_t /*need*/) { return nullptr; }
+  /// A copy is not used any more; once for each time that it was handed out.
+  virtual void give_back(FlashCopy& /*copy*/) {}
   /// Whether the reads of a command, whose places are known, have to wait; who says so lets them go
   /// (ReadTurn::go), not from within a hook.
   virtual bool holds_read(ReadTurn& /*turn*/) { return false; }

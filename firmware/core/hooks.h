@@ -33,6 +33,7 @@ class Hooks {
     put<decltype(&T::on_erased)>(erased, feature);
     put<decltype(&T::on_collected)>(collected, feature);
     put<decltype(&T::redirect_read)>(redirect_read, feature);
+    put<decltype(&T::copy_of)>(copy_of, feature);
     put<decltype(&T::holds_read)>(holds_read, feature);
     put<decltype(&T::restricts_writes)>(restricts_writes, feature);
     put<decltype(&T::holds_program)>(holds_program, feature);
@@ -71,6 +72,7 @@ class Hooks {
   List host_read, read_end, rewritten, program, programmed, program_end, victim, moved, erase, erased,
       collected;
   List redirect_read;     ///< end_redirected() goes with it
+  List copy_of;           ///< of one feature at most; give_back() goes with it
   List holds_read;        ///< of one feature at most; on_read_turn_end() goes with it
   List restricts_writes;  ///< allows_write() goes with it
   List holds_program;

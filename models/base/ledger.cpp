@@ -17,6 +17,7 @@ std::string_view name_of(Cause cause) {
                                                                      "buffer wait",
                                                                      "space wait",
                                                                      "LBA hazard wait",
+                                                                     "read ahead",
                                                                      "bus wait",
                                                                      "die busy: read",
                                                                      "die busy: program",

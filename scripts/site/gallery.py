@@ -306,6 +306,16 @@ GALLERY: dict[str, Picture] = {
             },
         },
     ),
+    "read_ahead": Picture(
+        "reads in order, one at a time",
+        bars("bandwidth", "B/s"),
+        {
+            "128 KiB, 512 KiB ahead": {},
+            "128 KiB, none": {"firmware.read_ahead.policy": "none"},
+            "4 KiB, 512 KiB ahead": {"load.bs": "4k"},
+            "4 KiB, none": {"load.bs": "4k", "firmware.read_ahead.policy": "none"},
+        },
+    ),
     "fio_job": Picture("where the time of each job goes", causes_of_loads, AS_IT_IS),
     "gangs": Picture(
         "random reads per second",

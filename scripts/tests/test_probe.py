@@ -132,6 +132,15 @@ def test_a_drive_is_probed_as_large_and_as_full_as_it_is(folder, over, steps, ca
     assert target.filled == pytest.approx(filled)
 
 
+def test_a_drive_that_reads_ahead_is_found_to_and_the_scenario_does(folder):
+    ahead = TLC.replace("firmware: {", "firmware: {read_ahead: {policy: sequential}, ")
+    found = probed(hidden(folder, ahead), folder / "ahead")
+    assert found["read_ahead"].value == "yes"
+    assert cli.main(["probe", "analyse", str(folder / "ahead"), "--no-page"]) == 0
+    with Resolver(find_program(), folder / "ahead/drive.yaml") as resolver:
+        assert resolver.resolve(())["firmware"]["read_ahead"]["policy"] == "sequential"
+
+
 def test_every_stage_runs_on_a_drive_with_much_spare_flash(folder):
     text = OWN_SIZE.replace("OVER", "over_provisioning: 60 %").replace("STEPS", "{state: steady}")
     found = probed(hidden(folder, text), folder / "own")

@@ -69,6 +69,8 @@ def _scenario(found: Mapping[str, Finding], results: Results) -> dict:
         firmware["buffer"] = {"capacity": _said(found["buffer"], f"{size} B")}
     elif found["policy"].value == "write-through":
         firmware["buffer"] = {"mode": _said(found["policy"], "write-through")}
+    if found["read_ahead"].value == "yes":
+        firmware["read_ahead"] = {"policy": _said(found["read_ahead"], "sequential")}
     if found["queue_limit"].visible:
         limit = _said(found["queue_limit"], found["queue_limit"].value)
         drive["ssd"]["host"]["outstanding_limit"] = limit

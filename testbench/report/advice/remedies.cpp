@@ -301,6 +301,7 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
   if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
+  if (cause == "read ahead") return {"read-ahead", "firmware.read_ahead.window", 0};
   if (cause == "decoder wait") return of_decoders(drive);
   if (cause == "decode" || cause == "retry") return of_error_correction();
   if (cause == "suspend")

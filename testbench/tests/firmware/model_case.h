@@ -67,6 +67,8 @@ struct Case {
   std::string parity_for = "behind-collection";
   bool rotate = false;
   std::int64_t issue_bound = -1;  ///< of programs that wait for batches of reads, ps; below 0: there are none
+  std::int64_t ahead = 0;         ///< mapping pages that are read ahead; 0: none
+  std::int64_t ahead_after = 1;   ///< reads in order, from which on
   double placement_from = 0.05;
   double keep_room = 0.1;
   std::string cache = "none";
@@ -155,6 +157,11 @@ inline void make(const Case& c, DriveShape& shape, FirmwareConfig& config) {
   }
   if (c.issue_bound >= 0)
     choose(config, "firmware.parallel_issue", "batches", {{"starvation_bound", whole(c.issue_bound)}});
+  if (c.ahead > 0)
+    choose(config, "firmware.read_ahead", "sequential",
+           {{"window", whole(c.ahead * static_cast<std::int64_t>(c.unit))},
+            {"streams", whole(3)},
+            {"after", whole(c.ahead_after)}});
   if (!c.pacing.empty()) choose(config, "firmware.pacing", c.pacing);
   if (!c.isolation.empty())
     choose(config, "firmware.streams", c.isolation + "-isolated", {{"handles", whole(c.handles)}});
@@ -184,7 +191,7 @@ inline std::string describe(const Case& c) {
       "from {} "
       "with "
       "{} room, "
-      "parity over {} dies {}, batches with a bound of {}, "
+      "parity over {} dies {}, batches with a bound of {}, {} units ahead after {} reads, "
       "{} cache in {}, {} {} handles, pacing {}, "
       "endurance {}, {} into SLC mode, {} of programs fail, idle after {}, background {}, low water {}, "
       "flush at {}, fill {}",
@@ -194,8 +201,9 @@ inline std::string describe(const Case& c) {
       c.slc_pages, c.fixed, c.dynamic, c.path, c.when_full, c.fold_first, c.fold_below, c.gone_at,
       c.of_free_space, c.bypass_buffer, c.promotion, c.keep_free, c.copies, c.copies_of, c.copies_at,
       c.copies_idle ? " in idle time" : "", c.parted_at, c.placement_from, c.keep_room, c.parity,
-      c.parity_for, c.issue_bound, c.cache, c.cache_medium, c.handles, c.isolation, c.pacing, c.endurance,
-      c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water, c.flush_at, c.fill);
+      c.parity_for, c.issue_bound, c.ahead, c.ahead_after, c.cache, c.cache_medium, c.handles, c.isolation,
+      c.pacing, c.endurance, c.slc_erases, c.program_failure, c.idle_after, c.background_start, c.low_water,
+      c.flush_at, c.fill);
 }
 
 /// Shapes, odd ones among them, on which blocks in SLC mode are tried.

@@ -5,10 +5,10 @@ drawn by the ranges of the schema.
 """
 
 from campaign.draft import Draft
-from campaign.knowledge import (cache, capacity, cleaning, controller, errors, geometry, host, host_software, issue,
+from campaign.knowledge import (ahead, cache, capacity, cleaning, controller, errors, geometry, host, host_software, issue,
                                 life, loads, mapping, outputs, parity, redirection, slc, streams, targets)
 
-_ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, streams, capacity, parity, issue, host_software,
+_ORDER = (geometry, host, controller, mapping, cleaning, errors, slc, cache, streams, capacity, parity, issue, ahead, host_software,
           redirection, outputs, life, loads, targets)
 
 

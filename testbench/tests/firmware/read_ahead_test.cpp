@@ -1,0 +1,283 @@
+// Read-ahead on fake hardware: what is fetched and when, what it makes of the time, and that no
+// command ever reads what is no more true.
+#include "firmware/features/read_ahead/read_ahead.h"
+
+#include <catch2/catch.hpp>
+
+#include "testbench/tests/firmware/feature_rig.h"
+#include "testbench/tests/firmware/model_case.h"
+
+namespace tlmssd::firmware::testing {
+namespace {
+
+constexpr std::uint64_t k_written = 400;
+constexpr std::int64_t k_window = 16;
+constexpr std::uint64_t k_page = 4;  // units
+
+/// Four dies, pages of four units, all of whose data have been written.
+struct AheadRig : FeatureRig<ReadAhead> {
+  explicit AheadRig(std::int64_t window = k_window, std::int64_t streams = 4, std::int64_t after = 2,
+                    const char* ecc = "none")
+      : FeatureRig([&](FeatureSetup& setup) {
+          setup.config.ecc.policy = ecc;
+          setup.shape.geometry = {4, 1, 1, 1, 16, 8, 16384, 0};
+          setup.shape.logical_blocks = k_written * k_unit;
+          choose(setup.config, "firmware.read_ahead", "sequential",
+                 {{"window", whole(window * 4096)}, {"streams", whole(streams)}, {"after", whole(after)}});
+        }) {
+    write_units(0, k_written);
+    ftl.reset_statistics();
+  }
+  [[nodiscard]] const ReadAhead& ahead() const {
+    return dynamic_cast<const ReadAhead&>(*ftl.feature(ReadAhead::k_path));
+  }
+  /// What has been fetched is accounted for, if nothing is on its way.
+  void check_sum() const {
+    const ReadAhead::Counters& c = counters();
+    CHECK(c.fetched == c.used + c.unused + c.outdated + c.lost + ahead().not_used_yet());
+  }
+  [[nodiscard]] std::uint64_t senses() const { return hw.flash.reads; }
+};
+
+}  // namespace
+
+TEST_CASE("reads in order are followed by reads ahead, from the second on, of a window and whole pages") {
+  AheadRig rig;
+  const std::uint64_t before = rig.senses();
+  rig.read(0);
+  rig.host.let_end();
+  CHECK(rig.counters().fetched == 0);
+  CHECK(rig.senses() == before + 1);
+  rig.read(1);
+  rig.host.let_end();
+  // Units 2 up to 18, and the rest of that page.
+  CHECK(rig.counters().fetched == 18);
+  CHECK(rig.senses() == before + 2 + 5);
+  // Nothing of the first half of the window reads flash, or has more fetched.
+  for (std::uint64_t unit = 2; unit < 8; ++unit) {
+    rig.read(unit);
+    CHECK(rig.senses() == before + 7);
+  }
+  CHECK(rig.counters().used == 6);
+  // From here to the end of the window there are eight units beyond what has been fetched.
+  rig.read(8);
+  rig.read(9);
+  rig.read(10);
+  rig.read(11);
+  rig.host.let_end();
+  CHECK(rig.counters().fetched == 18 + 8);
+  CHECK(rig.senses() == before + 7 + 2);
+  rig.check_sum();
+}
+
+TEST_CASE("what has been read ahead takes no time of flash, what is on its way as long as it takes") {
+  AheadRig cold(k_window, 4, 1000);
+  cold.read(0);
+  cold.read(1);
+  const Picoseconds from_flash = cold.read(2);
+  CHECK(from_flash >= cold.options.read_time);
+  AheadRig rig;
+  rig.read(0);
+  rig.read(1);
+  const Picoseconds pause = rig.options.read_time / 3;
+  rig.hw.event_queue.run_until(rig.hw.event_queue.now() + pause);
+  const Picoseconds on_its_way = rig.read(2);
+  CHECK(rig.counters().waits == 1);
+  // Cores take a little longer, for the map entries of all that is fetched.
+  CHECK(on_its_way <= from_flash - pause + rig.options.read_time / 50);
+  CHECK(on_its_way >= from_flash - pause - rig.options.read_time / 50);
+  rig.host.let_end();
+  CHECK(rig.read(3) <= from_flash - rig.options.read_time);
+}
+
+TEST_CASE("reads at random are not followed") {
+  AheadRig rig;
+  for (int n = 0; n < 300; ++n) {
+    const std::uint64_t unit = rig.host.random.below(k_written / 2);
+    rig.read(2 * unit);  // never one beside another
+  }
+  CHECK(rig.counters().fetched == 0);
+}
+
+TEST_CASE("as many runs of reads as there are streams are told apart, and no more") {
+  const auto runs = GENERATE(1U, 2U, 3U, 4U);
+  AheadRig rig(k_window, 3);
+  for (std::uint64_t n = 0; n < 20; ++n) {
+    for (std::uint64_t run = 0; run < runs; ++run) rig.read(run * 100 + n);
+  }
+  rig.host.let_end();
+  if (runs <= 3) {
+    CHECK(rig.counters().used == 18 * runs);
+  } else {
+    CHECK(rig.counters().fetched == 0);  // each begins anew, for the others have come since
+  }
+  rig.check_sum();
+}
+
+TEST_CASE("commands of any length, a part of a unit or several, make a stream") {
+  AheadRig rig;
+  const std::uint64_t before = rig.senses();
+  std::uint64_t lba = 3;
+  for (const std::uint32_t blocks : {3U, 1U, 2U, 20U, 7U, 8U, 5U, 1U, 14U}) {
+    rig.host.read(lba, blocks);
+    rig.host.wait_below(1);
+    rig.host.let_end();
+    lba += blocks;
+  }
+  // The first two read unit 0 by themselves, which is then fetched; all else comes from there.
+  CHECK(rig.senses() == before + 2 + (rig.counters().fetched + k_page - 1) / k_page);
+  CHECK(rig.counters().used == (lba + k_unit - 1) / k_unit);
+  rig.check_sum();
+}
+
+TEST_CASE("nothing is read ahead beyond the end of the drive, where nothing lies, or twice") {
+  AheadRig rig;
+  rig.host.trim({{(k_written - 6) * k_unit, 2 * k_unit}});
+  rig.host.drain();
+  rig.read(k_written - 10);
+  rig.read(k_written - 9);
+  rig.host.let_end();
+  CHECK(rig.counters().fetched == 6);
+  for (std::uint64_t unit = k_written - 8; unit < k_written; ++unit) rig.read(unit);
+  CHECK(rig.counters().used == 6);
+  rig.host.let_end();
+  CHECK(rig.counters().fetched == 6);
+  rig.check_sum();
+}
+
+TEST_CASE("what is written or trimmed after it was read ahead is not served from there") {
+  AheadRig rig;
+  rig.read(0);
+  rig.read(1);
+  rig.host.let_end();
+  rig.host.write(5 * k_unit + 2, 3);  // a part of the unit
+  rig.host.write(7 * k_unit, k_unit);
+  rig.host.trim({{9 * k_unit, k_unit}});
+  SECTION("while it waits in the write buffer") {}
+  SECTION("once it is in flash") {
+    rig.host.flush();
+    rig.host.wait_below(1);
+    CHECK(rig.counters().outdated == 3);
+  }
+  for (std::uint64_t unit = 2; unit < 12; ++unit) rig.read(unit);  // the host compares
+  rig.host.let_end();
+  rig.check_sum();
+}
+
+TEST_CASE("what is written while it is on its way is not served from there") {
+  for (Picoseconds wait = 0; wait < 120'000'000; wait += 1'700'000) {
+    AheadRig rig;
+    rig.read(0);
+    rig.read(1);
+    rig.hw.event_queue.run_until(rig.hw.event_queue.now() + wait);
+    rig.host.read(3 * k_unit, k_unit);
+    rig.host.write(3 * k_unit, k_unit, true);
+    rig.host.read(3 * k_unit, k_unit);
+    rig.host.write(4 * k_unit, k_unit, true);
+    rig.host.wait_below(1);
+    rig.read(3, 3);
+    rig.host.drain();
+    rig.check_sum();
+    REQUIRE(rig.ahead().not_used_yet() == 0);
+  }
+}
+
+TEST_CASE("a unit that could not be decoded ahead is read by the command itself") {
+  AheadRig rig(k_window, 4, 2, "fixed");
+  const auto waits = GENERATE(false, true);
+  rig.host.media_errors_expected = true;
+  std::uint64_t tried = 0;
+  rig.hw.flash.fails = [&](const FlashOp& op) { return op.ledger == nullptr && ++tried > 0; };
+  rig.read(0);
+  rig.read(1);
+  if (!waits) rig.host.let_end();
+  const std::uint64_t media_errors = rig.host.media_errors;
+  rig.read(2, 4);
+  CHECK(tried > 0);
+  CHECK(rig.host.media_errors == media_errors);
+  rig.host.let_end();
+  CHECK(rig.counters().lost >= (waits ? 14 : 18));
+  rig.check_sum();
+}
+
+TEST_CASE("streams that are given up make room for others, the oldest first") {
+  AheadRig rig(k_window, 1);
+  for (std::uint64_t start = 0; start < 320; start += 40) {
+    rig.read(start);
+    rig.read(start + 1);
+    rig.read(start + 2);
+    rig.host.let_end();
+  }
+  const ReadAhead::Counters& c = rig.counters();
+  CHECK(c.fetched >= 8 * 14);
+  CHECK(c.used == 8);
+  CHECK(c.unused > 6 * 14);
+  rig.check_sum();
+  CHECK(rig.hw.memory.highest <= rig.ftl.dram_bytes());
+}
+
+TEST_CASE("at rest nothing is held") {
+  AheadRig rig;
+  rig.read(0);
+  rig.read(1);
+  rig.host.drain();
+  CHECK(rig.ahead().not_used_yet() == 0);
+  CHECK(rig.counters().unused == rig.counters().fetched);
+  CHECK(rig.counters().fetched > 0);
+  const Picoseconds again = rig.read(2);
+  CHECK(again >= rig.options.read_time);  // nothing of it is left
+}
+
+TEST_CASE("read-ahead on drives of every kind, under anything") {
+  std::uint64_t seed = 300;
+  std::uint64_t used = 0;
+  std::uint64_t waits = 0;
+  std::uint64_t outdated = 0;
+  std::uint64_t lost = 0;
+  std::vector<Case> cases;
+  cases.push_back({geometry(2, 1, 1, 2, 24, 8, 8192)});
+  cases.push_back({geometry(1, 1, 1, 1, 30, 8, 4096)});
+  cases.push_back({.geometry = geometry(4, 1, 1, 2, 26, 12, 8192), .program_unit = 3, .multi_plane = true});
+  cases.push_back({.geometry = geometry(2, 1, 1, 2, 24, 8, 8192), .map_lines = 3});
+  cases.push_back({.geometry = geometry(4, 1, 1, 1, 30, 8, 16384), .program_unit = 2, .parity = 4});
+  cases.push_back({.geometry = geometry(3, 1, 1, 1, 24, 8, 16384), .issue_bound = 30'000'000});
+  cases.push_back({.geometry = geometry(2, 1, 1, 2, 24, 8, 8192), .cache = "read-write"});
+  cases.push_back({.geometry = geometry(2, 1, 1, 2, 16, 12, 8192),
+                   .program_unit = 3,
+                   .slc_pages = 4,
+                   .dynamic = 2,
+                   .path = "all",
+                   .promotion = 2});
+  for (Case c : cases) {
+    for (const double failures : {0.0, 0.05}) {
+      for (const std::int64_t ahead : {2, 7, 40}) {
+        c.fill = 0.8;
+        c.ahead = ahead;
+        c.ahead_after = 1 + static_cast<std::int64_t>(seed % 2);
+        c.ecc = failures > 0 ? "fixed" : "none";
+        c.failures = failures;
+        c.idle_after = seed % 3 == 0 ? 100'000'000 : 0;
+        const auto counters = [](const CaseRig& rig) {
+          const auto& of = dynamic_cast<const ReadAhead&>(*rig.ftl.feature(ReadAhead::k_path));
+          REQUIRE(of.idle());
+          REQUIRE(of.not_used_yet() == 0);
+          const ReadAhead::Counters counted = of.counters();
+          REQUIRE(counted.fetched == counted.used + counted.unused + counted.outdated + counted.lost);
+          return counted;
+        };
+        const ReadAhead::Counters timed = run_random(c, true, 1500, 16, ++seed, counters);
+        used += timed.used;
+        waits += timed.waits;
+        outdated += timed.outdated;
+        lost += timed.lost;
+        CHECK(run_random(c, false, 600, 1, ++seed, counters).waits == 0);
+      }
+    }
+  }
+  CHECK(used > 10'000);
+  CHECK(waits > 1000);
+  CHECK(outdated > 1000);
+  CHECK(lost > 100);
+}
+
+}  // namespace tlmssd::firmware::testing
