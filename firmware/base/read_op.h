@@ -39,6 +39,7 @@ struct alignas(64) ReadOp {
   Lpn copy_of = k_no_unit;        ///< redirected: the unit that is wanted, where it has another number here
   Ppn original = k_nowhere;       ///< redirected: where the unit itself lies that is at `low`, pinned as well
   bool follows = false;           ///< it is done together with the read that it was joined to
+  std::uint16_t senses = 0;       ///< of its pages so far, by all attempts; each disturbs the block
   /// Where need, wanted, spare and stamps are, all in one piece; `memory` when that is too small.
   alignas(8) std::array<std::byte, 64> room;
   std::unique_ptr<std::byte[]> memory;

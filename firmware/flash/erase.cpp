@@ -19,14 +19,14 @@ FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, 
   return op;
 }
 
-Task<> erase_block(Core& core, BlockNumber block, BlockMode mode) {
+Task<> erase_block(Core& core, BlockNumber block, Purpose purpose, BlockMode mode) {
   if (!core.pool.info(block).failed) {
     co_await RunStage(core.hw, Stage::flash, nullptr, core.layout.lanes);
     std::vector<FlashTransaction> ops(core.layout.lanes);
     for (std::uint32_t lane = 0; lane < core.layout.lanes; ++lane) {
       ops[lane] = block_op(core.layout, FlashCommand::erase, block, lane);
       ops[lane].mode = mode;
-      ops[lane].purpose = Purpose::gc;
+      ops[lane].purpose = purpose;
       ops[lane].writes_wait = core.writes_wait;
     }
     core.pool.check_erasable(block);

@@ -6,8 +6,8 @@
 namespace tlmssd::firmware {
 
 /// Erases a block that has been emptied and with no reads under way into `mode`, or retires it when
-/// it has failed or fails now.
-Task<> erase_block(Core& core, BlockNumber block, BlockMode mode = BlockMode::native);
+/// it has failed or fails now. `purpose`: what it has been emptied for.
+Task<> erase_block(Core& core, BlockNumber block, Purpose purpose, BlockMode mode = BlockMode::native);
 
 /// `command` for all planes of a block in one of its dies, the `lane` of its parallel unit.
 FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, std::uint32_t lane);

@@ -159,6 +159,7 @@ ReadOp& ErrorCorrection::plane_of(ReadOp& read, std::uint32_t low, std::uint32_t
   const std::uint32_t per_plane = core_.layout.units_per_page;
   ReadOp& plane = core_.reads.take(read.mp_page, read.block, low);
   plane.high = high;
+  plane.senses = read.senses;
   FlashOp& op = plane.op;
   op = static_cast<const FlashOp&>(read.op);
   op.plane = static_cast<PlaneId>(index(op.plane) + low / per_plane - read.low / per_plane);
@@ -188,6 +189,7 @@ Task<> ErrorCorrection::read_plane(ReadOp& plane, std::shared_ptr<Whole> whole) 
     read.op.status = FlashStatus::uncorrectable;
     read.op.failed_slots |= std::rotl(plane.op.failed_slots, static_cast<int>((plane.low - read.low) % 64));
   }
+  read.senses = std::max(read.senses, plane.senses);  // blocks in several planes are one: the worst counts
   core_.reads.give(plane);
   if (--whole->left == 0) end_retries(read, whole->ledger);
 }
@@ -221,6 +223,7 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
     co_await RunStage(core_.hw, Stage::flash, nullptr);
     FlashAwait again(core_.hw, op);
     co_await again;
+    read.senses = static_cast<std::uint16_t>(read.senses + op.senses);
     salvage.add();
   }
   salvage.finish();

@@ -191,9 +191,11 @@ void ReadBatch::ended(void* first) {
   auto* read = static_cast<ReadOp*>(first);
   ReadBatch& batch = *read->batch;
   ErrorCorrection* const correction = batch.core_.correction;
+  const std::uint16_t senses = read->op.senses;  // of all planes alike
   while (read != nullptr) {
     ReadOp& one = *std::exchange(read, read->joined);  // the last of all may be given back by its user
     one.op.next_plane = nullptr;
+    one.senses = senses;
     if (correction != nullptr) {
       correction->decoded(one);
     } else {

@@ -27,8 +27,7 @@ bool PuWorker::begins() const {
 }
 
 Task<> PuWorker::read() {
-  const bool folding = core_.pslc && !state_.moving() && core_.pool.mode(state_.move.block) == BlockMode::slc;
-  ReadBatch reads(core_, folding ? Purpose::migration : state_.move.purpose, core_.map->dram_bytes());
+  ReadBatch reads(core_, state_.purpose_for(state_.move.block), core_.map->dram_bytes());
   const std::uint32_t first = begins() ? 1 : 0;
   const std::uint32_t units = make_reads(reads);
   co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
@@ -183,7 +182,7 @@ Task<> PuWorker::erase(BlockNumber block) {
   pinned_ = k_no_block;
   const bool failed = core_.pool.info(block).failed;
   erasing_ = true;
-  co_await erase_block(core_, block, modes_.after(block));
+  co_await erase_block(core_, block, state_.forget(block), modes_.after(block));
   erasing_ = false;
   if (failed) co_return;
   wear_.erased();
@@ -194,7 +193,7 @@ Task<> PuWorker::erase(BlockNumber block) {
 
 Task<> PuWorker::change_mode(BlockMode mode) {
   erasing_ = true;
-  co_await erase_block(core_, modes_.take(mode), mode);
+  co_await erase_block(core_, modes_.take(mode), Purpose::migration, mode);
   erasing_ = false;
   exhausted_ = slc_exhausted_ = false;
   wake();

@@ -25,6 +25,26 @@ struct WorkerState {
 
   /// Something is being moved for wear levelling or a feature, not for collection.
   [[nodiscard]] bool moving() const { return move.purpose != Purpose::gc; }
+  /// On whose behalf flash works while the block is emptied and erased: what is collected out of a
+  /// block in SLC mode is folded.
+  [[nodiscard]] Purpose purpose_for(BlockNumber block) const {
+    return !moving() && core.mode_of(block) == BlockMode::slc ? Purpose::migration : move.purpose;
+  }
+  /// All of the block is going to be moved, and then it is erased for the same purpose.
+  void take_up(BlockNumber block) {
+    forget(block);
+    taken_up.push_back({block, purpose_for(block)});
+  }
+  /// The block is about to be erased: the purpose that it was taken up for.
+  Purpose forget(BlockNumber block) {
+    const auto found = std::find_if(taken_up.begin(), taken_up.end(),
+                                    [&](const TakenUp& one) { return one.block == block; });
+    if (found == taken_up.end()) return Purpose::gc;
+    const Purpose purpose = found->purpose;
+    *found = taken_up.back();
+    taken_up.pop_back();
+    return purpose;
+  }
   [[nodiscard]] std::uint32_t free() const { return core.pool.pu(pu).free; }
   [[nodiscard]] bool reserve_whole() const { return free() >= core.pool.reserve(); }
   /// There is room to move a whole block, and the reserve stays whole.
@@ -82,6 +102,11 @@ struct WorkerState {
   Gathering gathering;
   /// Being read: units from `first` on. Its purpose stays until all of it is on its way.
   Move move{.purpose = Purpose::gc};
+  struct TakenUp {
+    BlockNumber block;
+    Purpose purpose;
+  };
+  std::vector<TakenUp> taken_up;        ///< blocks that have not been erased since
   std::vector<BlockNumber> unfinished;  ///< read in part, or not moved; first victims from now on
   bool background = false;              ///< below the threshold: clean until background_stop
 };

@@ -102,13 +102,13 @@ void LogBlocks::discard(BlockNumber block) {
   const std::uint32_t pu = pu_of(block);
   ++work_[pu].erasing;
   ++busy_;
-  tasks_.start(erase(pu, block));
+  tasks_.start(erase(pu, block, work_[pu].moving));
 }
 
-Task<> LogBlocks::erase(std::uint32_t pu, BlockNumber block) {
+Task<> LogBlocks::erase(std::uint32_t pu, BlockNumber block, Purpose purpose) {
   Work& work = work_[pu];
   while (core_.pool.pinned(block)) co_await work.pins.wait();
-  co_await erase_block(core_, block);
+  co_await erase_block(core_, block, purpose);
   --work.erasing;
   --busy_;
   work.check_wear = true;

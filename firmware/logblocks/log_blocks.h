@@ -94,7 +94,7 @@ class LogBlocks final : public GcEngine {
   Task<> lock(std::uint32_t pu);
   void unlock(std::uint32_t pu);
   Task<bool> empty_failed(std::uint32_t pu);
-  Task<> erase(std::uint32_t pu, BlockNumber block);
+  Task<> erase(std::uint32_t pu, BlockNumber block, Purpose purpose);
   Task<> maintain(std::uint32_t pu);
   Task<bool> maintain_once(std::uint32_t pu);
   Task<bool> evacuate(std::uint32_t pu, BlockNumber block, Purpose purpose);

@@ -28,7 +28,8 @@ struct RefreshLimitsConfig {
         .duration("retention", Duration{&C::retention}, {0, k_century},
                   "age of a block's oldest data at which they are moved; 0 s: never")
         .integer("reads", Number{&C::reads}, {0, 4'000'000'000},
-                 "page reads of a block since it was written at which its data are moved; 0: never")
+                 "page reads of a block since it was written at which its data are moved; every sense "
+                 "counts, those of soft decoding, of a word line and of retries too; 0: never")
         .integer("errors", Number{&C::errors}, {0, 65535},
                  "wrong bits corrected in one frame at which the data of its block are moved; 0: never")
         .duration("patrol", Duration{&C::patrol}, {0, k_century},

@@ -23,7 +23,8 @@ struct ReadRegionsConfig : RefreshLimitsConfig {
                      "parts of a block whose reads are counted apart; fewer where a part would be less than "
                      "a program unit")
             .integer("region_reads", &C::region_reads, {1, 4'000'000'000},
-                     "page reads of a region, since it was written, at which its data are moved");
+                     "page reads of a region, since it was written, at which its data are moved; every sense "
+                     "counts");
     return table;
   }
 };

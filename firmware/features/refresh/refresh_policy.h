@@ -16,7 +16,7 @@ namespace tlmssd::firmware {
 /// What firmware knows of a block with data.
 struct BlockHistory {
   double seconds = 0;              ///< since it was first programmed
-  std::uint32_t reads = 0;         ///< page reads since then
+  std::uint32_t reads = 0;         ///< page reads since then: senses, however many a read took
   std::uint32_t worst_errors = 0;  ///< most wrong bits corrected in one frame since then
 };
 

@@ -65,11 +65,11 @@ bool Refresher::judge(BlockNumber block, History& history) {
 void Refresher::on_page_read(const ReadOp& read) {
   const BlockNumber block = read.block;
   History& h = history(block);
-  if (h.reads < 0xFFFFFFFFU) ++h.reads;  // disturb() counts as far
+  h.reads = sum_of(h.reads, read.senses);
   h.worst_errors = std::max(h.worst_errors, read.op.worst_errors);
   const BlockInfo& info = pool_.info(block);
   const bool region_due =
-      regions_ > 0 && count_region(block, read.mp_page - block * core_.layout.block_mp_pages);
+      regions_ > 0 && count_region(block, read.mp_page - block * core_.layout.block_mp_pages, read.senses);
   const bool block_due = info.state != BlockState::victim && movable(info) && judge(block, h);
   if (block_due || region_due) due_.push_back(core_.layout.pu_of(block));
 }
@@ -81,12 +81,12 @@ void Refresher::start() {
 
 // A region is only moved out of a closed block. One that is still being written is ended early when
 // its turn comes: little of it may ever be written, and its data are read all the same.
-bool Refresher::count_region(BlockNumber block, std::uint32_t mp_page) {
+bool Refresher::count_region(BlockNumber block, std::uint32_t mp_page, std::uint32_t senses) {
   const Layout& layout = pool_.layout();
   const std::uint32_t region = mp_page * layout.mp_page_units / region_units_;
   std::uint32_t& reads = region_reads(block, region);
   if (reads == k_queued) return false;
-  reads = std::min(reads + 1, k_queued - 1);
+  reads = std::min(sum_of(reads, senses), k_queued - 1);
   if (!policy_->region_due(reads)) return false;
   const BlockState state = pool_.info(block).state;
   if (state != BlockState::closed && state != BlockState::open) return false;

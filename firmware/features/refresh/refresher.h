@@ -71,6 +71,10 @@ class Refresher final : public Feature {
     std::uint32_t erases;
     std::uint32_t region;  ///< or k_whole
   };
+  /// No more than the largest number: disturb() counts as far.
+  [[nodiscard]] static std::uint32_t sum_of(std::uint32_t reads, std::uint32_t senses) {
+    return senses < 0xFFFFFFFFU - reads ? reads + senses : 0xFFFFFFFFU;
+  }
   static constexpr std::uint32_t k_whole = ~std::uint32_t{0};
   static constexpr std::uint32_t k_queued =
       ~std::uint32_t{0};  ///< in place of a region's reads: it waits to be moved
@@ -84,7 +88,7 @@ class Refresher final : public Feature {
     return static_cast<double>(core_.clock() - info.written) * 1e-9;
   }
   void start();
-  bool count_region(BlockNumber block, std::uint32_t mp_page);
+  bool count_region(BlockNumber block, std::uint32_t mp_page, std::uint32_t senses);
   bool take_region(const Entry& entry, bool parts);
   [[nodiscard]] std::uint32_t& region_reads(BlockNumber block, std::uint32_t region) {
     return region_reads_[std::size_t{block} * regions_ + region];

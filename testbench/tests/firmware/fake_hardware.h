@@ -34,7 +34,8 @@ struct FakeOptions {
   std::uint32_t endurance = 0;  ///< erases after which a block's erase fails; 0: never
   double slc_wear = 1;          ///< erases that one into SLC mode counts for
   std::uint32_t slc_erases =
-      0;  ///< into SLC mode after which one fails, more with the block's number; 0: never
+      0;                    ///< into SLC mode after which one fails, more with the block's number; 0: never
+  std::uint8_t senses = 1;  ///< that a read takes, whatever its code
   double program_failure = 0;                   ///< probability that a program fails
   std::uint64_t fail_from = ~std::uint64_t{0};  ///< from this program on
 };
@@ -258,6 +259,7 @@ class FakeFlash final : public FlashPort {
   void read(FlashOp& op) {
     ++reads;
     ++work_for(op).reads;
+    op.senses = options.senses;
     for (FlashOp* plane = &op; plane != nullptr; plane = plane->next_plane) read_planes(*plane);
   }
   void read_planes(FlashOp& op) {

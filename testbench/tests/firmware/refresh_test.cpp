@@ -24,7 +24,7 @@ struct Limits {
 
 struct LimitsRig : RefreshRig {
   explicit LimitsRig(const Limits& limits, bool timed = false, double fill = 0.7,
-                     const std::string& wear = "dynamic")
+                     const std::string& wear = "dynamic", const std::string& ecc = "fixed")
       : RefreshRig(timed, fill, [&](FirmwareConfig& chosen) {
           choose(chosen, "firmware.refresh", "limits",
                  {{"retention", Value(limits.days * 86'400)},
@@ -32,6 +32,7 @@ struct LimitsRig : RefreshRig {
                   {"errors", whole(limits.errors)},
                   {"patrol", Value(limits.patrol_days * 86'400)}});
           chosen.wear.policy = wear;
+          chosen.ecc.policy = ecc;
         }) {}
   void overwrite(int writes) {
     for (int i = 0; i < writes; ++i) {
@@ -80,6 +81,44 @@ TEST_CASE("a block is refreshed at the read that reaches the limit, and none bef
     rig.hw.flash.watch = nullptr;
     rig.host.verify_all();
   }
+}
+
+TEST_CASE("a read counts for as many senses as it took, for each of them disturbs its block") {
+  const auto senses = GENERATE(2, 3, 7);
+  LimitsRig rig({.reads = 50});
+  rig.fill();
+  rig.hw.flash.options.senses = static_cast<std::uint8_t>(senses);
+  const int enough = (50 + senses - 1) / senses;
+  rig.read(5, enough - 1);
+  CHECK(rig.stats().feature_moves() == 0);
+  rig.read(5);
+  rig.host.drain();
+  CHECK(rig.stats().feature_moves() == 1);
+}
+
+TEST_CASE("a read that is tried again counts for all of its attempts") {
+  LimitsRig rig({.reads = 51}, false, 0.7, "dynamic", "retry-only");
+  rig.fill();
+  std::uint64_t attempts = 0;
+  rig.hw.flash.fails = [&](const FlashOp& op) { return op.purpose == Purpose::host && ++attempts % 3 != 0; };
+  rig.read(5, 16);  // three attempts each
+  CHECK(rig.hw.flash.reads == 48);
+  CHECK(rig.stats().feature_moves() == 0);
+  rig.read(5);
+  rig.host.drain();
+  CHECK(rig.stats().feature_moves() == 1);
+}
+
+TEST_CASE("the erase of a block whose data were moved for refresh is for refresh, too") {
+  LimitsRig rig({.reads = 50}, true);
+  rig.fill();
+  std::vector<Purpose> erases;
+  rig.hw.flash.watch = [&](const FlashOp& op) {
+    if (op.command == FlashCommand::erase) erases.push_back(op.purpose);
+  };
+  rig.read(5, 50);
+  rig.host.drain();
+  CHECK(erases == std::vector<Purpose>{Purpose::refresh});
 }
 
 TEST_CASE("a block is refreshed when a decoder corrected as many bits as the limit, not for fewer") {
