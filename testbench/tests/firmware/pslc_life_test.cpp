@@ -247,6 +247,7 @@ TEST_CASE("folding in the background begins below fold_below and ends at fold_un
     std::set<double> begun_at;
     bool at_work = false;
     rig.hw.flash.watch = [&](const FlashOp& op) {
+      if (op.command == FlashCommand::erase) return;
       if (op.purpose == Purpose::migration && !at_work) begun_at.insert(free());
       if (op.purpose != Purpose::gc) at_work = op.purpose == Purpose::migration;
     };
