@@ -182,7 +182,7 @@ Task<> PuWorker::erase(BlockNumber block) {
   pinned_ = k_no_block;
   const bool failed = core_.pool.info(block).failed;
   erasing_ = true;
-  co_await erase_block(core_, block, state_.forget(block), modes_.after(block));
+  co_await erase_block(core_, block, state_.end_emptying(block), modes_.after(block));
   erasing_ = false;
   if (failed) co_return;
   wear_.erased();

@@ -149,7 +149,7 @@ void PuWorker::start(const Move& move) {
   state_.gathering.gather_for(move.block);
   state_.move = move;
   if (!move.whole) return;
-  state_.take_up(move.block);
+  state_.note_emptying(move.block);
   state_.move.first = 0;
   state_.move.end = core_.layout.block_units;
 }

@@ -31,18 +31,18 @@ struct WorkerState {
     return !moving() && core.mode_of(block) == BlockMode::slc ? Purpose::migration : move.purpose;
   }
   /// All of the block is going to be moved, and then it is erased for the same purpose.
-  void take_up(BlockNumber block) {
-    forget(block);
-    taken_up.push_back({block, purpose_for(block)});
+  void note_emptying(BlockNumber block) {
+    end_emptying(block);
+    emptied_for.push_back({block, purpose_for(block)});
   }
-  /// The block is about to be erased: the purpose that it was taken up for.
-  Purpose forget(BlockNumber block) {
-    const auto found = std::find_if(taken_up.begin(), taken_up.end(),
-                                    [&](const TakenUp& one) { return one.block == block; });
-    if (found == taken_up.end()) return Purpose::gc;
+  /// The block is about to be erased: the purpose that it was emptied for.
+  Purpose end_emptying(BlockNumber block) {
+    const auto found = std::find_if(emptied_for.begin(), emptied_for.end(),
+                                    [&](const EmptiedFor& one) { return one.block == block; });
+    if (found == emptied_for.end()) return Purpose::gc;
     const Purpose purpose = found->purpose;
-    *found = taken_up.back();
-    taken_up.pop_back();
+    *found = emptied_for.back();
+    emptied_for.pop_back();
     return purpose;
   }
   [[nodiscard]] std::uint32_t free() const { return core.pool.pu(pu).free; }
@@ -102,11 +102,11 @@ struct WorkerState {
   Gathering gathering;
   /// Being read: units from `first` on. Its purpose stays until all of it is on its way.
   Move move{.purpose = Purpose::gc};
-  struct TakenUp {
+  struct EmptiedFor {
     BlockNumber block;
     Purpose purpose;
   };
-  std::vector<TakenUp> taken_up;        ///< blocks that have not been erased since
+  std::vector<EmptiedFor> emptied_for;  ///< blocks that have not been erased since
   std::vector<BlockNumber> unfinished;  ///< read in part, or not moved; first victims from now on
   bool background = false;              ///< below the threshold: clean until background_stop
 };
