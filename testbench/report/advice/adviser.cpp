@@ -18,6 +18,7 @@ using Json = nlohmann::ordered_json;
 constexpr double k_share_of_writes = 0.1;  ///< from which on a run is also about writes
 constexpr double k_share_unwritten = 0.01;
 constexpr double k_share_of_waits = 0.01;
+constexpr double k_share_of_flushes = 0.1;
 constexpr double k_turnovers = 1;
 constexpr double k_share_not_copied = 0.5;
 constexpr double k_blocks_of_spare = 8;
@@ -93,7 +94,21 @@ bool writes_waited(const Evidence& e) {
         cause.starts_with("die busy"))
       share += part["share"].get<double>();
   }
-  return share >= k_share_of_waits;
+  return share;
+}
+
+/// Whether writes waited for flash, of their own or for room: then they are not those of the
+/// memory. A write that a flush follows waits in the flush.
+bool writes_waited(const Evidence& e) {
+  const Json& operations = e.report["results"]["total"]["operations"];
+  const Json& writes = operations["write"];
+  if (waited_for_flash(writes) >= k_share_of_waits) return true;
+  if (!operations.contains("flush")) return false;
+  const auto time = [](const Json& operation) {
+    return operation["commands"].get<double>() * operation["latency"]["mean"].get<double>();
+  };
+  const Json& flushes = operations["flush"];
+  return waited_for_flash(flushes) * time(flushes) >= k_share_of_flushes * (time(writes) + time(flushes));
 }
 
 void buffer_holds_load(const Evidence& e) {
@@ -345,7 +360,8 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"unwritten-reads", "1 % or more of what was read was not there (never written, or trimmed)"},
       {"short-for-amplification", "less than the spare flash was programmed with what was written"},
       {"buffer-holds-load",
-       "all that was written fits into the write buffer or cache, and did not wait for flash"},
+       "all that was written fits into the write buffer or cache, and neither it nor flushes waited for "
+       "flash"},
       {"reads-not-cached",
        "half of what reads might have brought into the cache, or more, found no room there"},
       {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},

@@ -265,3 +265,7 @@ TEST_CASE("the adviser tells memory's latencies from those of flash", "[program]
 }
 
 }  // namespace tlmssd::program_tests
+  // A flush waits for what the writes did not, but not for long where they overwrite one place.
+  CHECK_FALSE(holds({"load.fsync=1"}));
+  CHECK(holds(
+      {"load.end_fsync=true", "load.size=4k", "load.io_size=1m", "ssd.flash.part.program_latency=[1 us]"}));
