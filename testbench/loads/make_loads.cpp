@@ -193,12 +193,13 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
   load.queue = config.kind.queue;
   schedule(load, config.run);
   if (found.out_of_order > 0) {
-    load.warnings.push_back(fmt::format("{}: {} time stamps out of order, raised to the one above",
-                                        name_in_reports(file.path), found.out_of_order));
+  // A load without a name of its own has the file's, which its warnings begin with.
+  const std::string whose = config.kind.name.empty() ? "" : name_in_reports(file.path) + ": ";
+    load.warnings.push_back(
+        fmt::format("{}{} time stamps out of order, raised to the one above", whose, found.out_of_order));
   }
   if (found.zero_size > 0)
-    load.warnings.push_back(
-        fmt::format("{}: {} requests without size skipped", name_in_reports(file.path), found.zero_size));
+    load.warnings.push_back(fmt::format("{}{} requests without size skipped", whose, found.zero_size));
   std::vector<Load> loads;
   loads.push_back(std::move(load));
   return loads;

@@ -151,7 +151,8 @@ const ParameterTable<TraceConfig>& TraceConfig::parameters() {
                                         "with the line's number, skip passes over it and counts")
                                 .time("max_disorder", &TraceConfig::max_disorder, {0, k_long_time},
                                       "how far a time stamp may lie before the one above it: up to this it "
-                                      "is raised to it and counted, beyond it "
+                                      "is raised to it and counted (biosnoop and csv: requests are put in "
+                                      "order of their times), beyond it "
                                       "the trace is refused as unsorted");
   return table;
 }

@@ -5,9 +5,9 @@
 //   0.000004    supervise      1950   xvda1     W 13092560   4096      0.74
 //
 // A line is printed when a request completes; the request's time is that less its latency (and with
-// -Q the time it was queued). Commands may hold blanks, so that fields count from the end. The
-// operation is R, W, D or F, or rwbs letters. Source: biosnoop of BCC and
-// of libbpf-tools.
+// -Q the time it was queued), so that lines are not in order of their times. Commands may hold
+// blanks, so that fields count from the end. The operation is R, W, D or F, or rwbs letters.
+// Source: biosnoop of BCC and of libbpf-tools.
 #include <array>
 
 #include "testbench/loads/traces/rwbs.h"
@@ -60,6 +60,7 @@ class BiosnoopFormat final : public TraceFormat {
     return true;
   }
   [[nodiscard]] std::string note() const override { return "times less latencies"; }
+  [[nodiscard]] bool needs_sorting() const override { return true; }
 
  private:
   bool queued_ = false;

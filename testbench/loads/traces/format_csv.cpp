@@ -86,6 +86,8 @@ class CsvFormat final : public TraceFormat {
     return true;
   }
   [[nodiscard]] bool has_times() const override { return has_times_; }
+  /// A table may have been written by completions as well.
+  [[nodiscard]] bool needs_sorting() const override { return has_times_; }
   [[nodiscard]] std::string note() const override {
     return has_times_ ? "columns as given" : "columns as given, without times";
   }

@@ -35,6 +35,9 @@ class TraceFormat {
   /// What this file was understood to be, beyond the format's name; asked after the first request.
   [[nodiscard]] virtual std::string note() const { return {}; }
   [[nodiscard]] virtual bool has_times() const { return true; }
+  /// Lines may come in another order than that of their times, as where each is written when its
+  /// request completes and its time is that of the start: requests are put in order of their times.
+  [[nodiscard]] virtual bool needs_sorting() const { return false; }
 };
 
 /// What format a name stands for.

@@ -115,6 +115,21 @@ bool TraceReader::header(std::string_view line) {
 }
 
 bool TraceReader::next(Request& request) {
+  Recorded recorded;
+  if (parser_->needs_sorting() ? take_in_order(recorded) : read(recorded)) {
+    line_ = recorded.line;
+    request = recorded.request;
+    request.time = relative(recorded.time);
+    return true;
+  }
+  if (!any_)
+    throw InputError(lines_.file(), 0,
+                     lines_.line() == 0 ? "is empty, expected a trace" : "holds no request");
+  return false;
+}
+
+/// The request of the next line that has one.
+bool TraceReader::read(Recorded& recorded) {
   std::string_view line;
   TraceRecord record;
   while (lines_.next(line)) {
@@ -125,18 +140,53 @@ bool TraceReader::next(Request& request) {
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
     if (!started_ && header(line)) continue;
     if (!parser_->parse(line, lines_, record) || !sound(record)) continue;
-    request.opcode = record.opcode;
-    request.force_unit_access = record.force_unit_access;
-    request.device = volume(record.device);
-    request.offset = record.offset;
-    request.bytes = record.bytes;
-    request.time = relative(record.time);
+    recorded.time = record.time;
+    recorded.line = lines_.line();
+    recorded.request.opcode = record.opcode;
+    recorded.request.force_unit_access = record.force_unit_access;
+    recorded.request.device = volume(record.device);
+    recorded.request.offset = record.offset;
+    recorded.request.bytes = record.bytes;
+    if (parser_->has_times()) check_order(record.time);
     return true;
   }
-  if (!any_)
-    throw InputError(lines_.file(), 0,
-                     lines_.line() == 0 ? "is empty, expected a trace" : "holds no request");
   return false;
+}
+
+/// Whether the earliest of those that wait is one that was read late.
+bool TraceReader::late_first() const {
+  return !late_.empty() && (waiting_.empty() || waiting_.front() < late_.front());
+}
+
+/// The earliest request, once no later line can come before it or no more may wait.
+bool TraceReader::take_in_order(Recorded& recorded) {
+  const auto window = static_cast<WideTime>(config_.max_disorder);
+  const auto enough = [&] {
+    if (waiting_.empty() && late_.empty()) return false;
+    const WideTime earliest = late_first() ? late_.front().time : waiting_.front().time;
+    return waiting_.size() + late_.size() >= k_most_waiting || latest_read_ - earliest > window;
+  };
+  while (!ended_ && !enough()) {
+    Recorded next;
+    ended_ = !read(next);
+    if (ended_) break;
+    if (waiting_.empty() || waiting_.back().time <= next.time) {
+      waiting_.push_back(next);
+    } else {
+      late_.push_back(next);
+      std::push_heap(late_.begin(), late_.end());
+    }
+  }
+  if (late_first()) {
+    std::pop_heap(late_.begin(), late_.end());
+    recorded = late_.back();
+    late_.pop_back();
+    return true;
+  }
+  if (waiting_.empty()) return false;
+  recorded = waiting_.front();
+  waiting_.pop_front();
+  return true;
 }
 
 /// False: a request without size that is to be skipped.
@@ -161,6 +211,27 @@ bool TraceReader::sound(const TraceRecord& record) {
   return true;
 }
 
+/// Of lines as the file has them.
+void TraceReader::check_order(WideTime time) {
+  if (!read_any_) first_read_ = latest_read_ = time;
+  read_any_ = true;
+  if (time > first_read_ && time - first_read_ > static_cast<WideTime>(k_never / 2))
+    lines_.fail(
+        "field time: lies more than 53 days after the first request, expected the recording's unit of time");
+  if (time >= latest_read_) {
+    latest_read_ = time;
+    return;
+  }
+  const WideTime back = latest_read_ - time;
+  if (back > static_cast<WideTime>(config_.max_disorder)) {
+    lines_.fail(fmt::format(
+        "field time: lies {:.6g} s before the request above, expected times in order (disorder up to "
+        "max_disorder, {:.6g} s, is put right)",
+        static_cast<double>(back) * 1e-12, static_cast<double>(config_.max_disorder) * 1e-12));
+  }
+  sorted_ = parser_->needs_sorting();
+}
+
 Picoseconds TraceReader::relative(WideTime time) {
   if (!any_) {
     any_ = true;
@@ -169,22 +240,12 @@ Picoseconds TraceReader::relative(WideTime time) {
   if (!parser_->has_times()) return 0;
   using Signed = __int128;
   const Signed since = static_cast<Signed>(time) - static_cast<Signed>(first_);
-  if (since > k_never / 2)
-    lines_.fail(
-        "field time: lies more than 53 days after the first request, expected the recording's unit of time");
   if (since >= last_) {
     last_ = static_cast<Picoseconds>(since);
     return last_;
   }
-  const Signed back = last_ - since;
-  if (back > config_.max_disorder) {
-    lines_.fail(fmt::format(
-        "field time: lies {:.6g} s before the request above, expected times in order (disorder up to "
-        "max_disorder, {:.6g} s, is put right)",
-        static_cast<double>(back) * 1e-12, static_cast<double>(config_.max_disorder) * 1e-12));
-  }
   ++out_of_order_;
-  largest_disorder_ = std::max(largest_disorder_, static_cast<Picoseconds>(back));
+  largest_disorder_ = std::max(largest_disorder_, static_cast<Picoseconds>(last_ - since));
   return last_;
 }
 
@@ -207,13 +268,14 @@ std::uint32_t TraceReader::volume(std::string_view name) {
 }
 
 std::string TraceReader::where() const {
-  return lines_.file() + ":" + std::to_string(lines_.line());
+  return lines_.file() + ":" + std::to_string(line_);
 }
 
 std::string TraceReader::description() const {
   std::string text(info_->name);
   if (recognised_) text += " (recognised)";
   if (const std::string note = parser_->note(); !note.empty()) text += ", " + note;
+  if (sorted_) text += ", put in order of their times";
   if (header_row_) text += ", header row";
   if (lines_.compression() != "plain") text += ", " + std::string(lines_.compression());
   return text;

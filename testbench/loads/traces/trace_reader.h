@@ -2,10 +2,13 @@
 //
 // Times count from the first request. Recordings are not quite in order (stamps are taken on
 // several cores): a stamp before its predecessor's is raised to it and counted; one that lies
-// further back than `max_disorder` is bad input. Blank lines and one header row are passed over.
+// further back than `max_disorder` is bad input. Where lines are in order of completion, requests
+// are put in order of their times instead: those that a later line may yet come before wait, up to
+// `max_disorder` and k_most_waiting requests. Blank lines and one header row are passed over.
 // Every other malformed line is an InputError "file:line: field NAME: ...".
 #pragma once
 
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,6 +29,7 @@ struct TraceFile {
 
 class TraceReader final : public RequestSource {
  public:
+  static constexpr std::size_t k_most_waiting = std::size_t{1} << 17U;  ///< 10 MB
   explicit TraceReader(const TraceFile& file);
   /// Reads from memory; `name` stands for the file in messages.
   TraceReader(const TraceFile& file, std::string name, std::string_view bytes);
@@ -49,7 +53,21 @@ class TraceReader final : public RequestSource {
     using is_transparent = void;
     std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>{}(text); }
   };
+  /// The request of a line, its time as the file has it.
+  struct Recorded {
+    WideTime time = 0;
+    std::uint64_t line = 0;
+    Request request;
+    /// For a heap whose front is the earliest, of equal ones the first line.
+    bool operator<(const Recorded& other) const {
+      return time != other.time ? time > other.time : line > other.line;
+    }
+  };
   void open(const TraceFile& file);
+  bool read(Recorded& recorded);
+  bool take_in_order(Recorded& recorded);
+  [[nodiscard]] bool late_first() const;
+  void check_order(WideTime time);
   const TraceFormatInfo& recognise(const TraceFile& file);
   bool header(std::string_view line);
   bool sound(const TraceRecord& record);
@@ -65,6 +83,14 @@ class TraceReader final : public RequestSource {
   std::uint32_t to_pass_over_ = 0;  ///< lines at the beginning
   bool started_ = false;            ///< a line that is not a header has been seen
   bool header_row_ = false;
+  bool read_any_ = false;
+  WideTime first_read_ = 0;
+  WideTime latest_read_ = 0;
+  std::deque<Recorded> waiting_;  ///< in order of their times as they were read
+  std::vector<Recorded> late_;    ///< the others, a heap
+  bool ended_ = false;            ///< no more lines for it
+  bool sorted_ = false;           ///< lines were not in order of their times, and have been put so
+  std::uint64_t line_ = 0;        ///< of the last request given
   bool any_ = false;
   WideTime first_ = 0;
   Picoseconds last_ = 0;

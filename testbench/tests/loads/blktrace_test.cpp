@@ -160,4 +160,47 @@ TEST_CASE("biosnoop text: times are those of the submission") {
   CHECK(message_of([&] { read_text("0.1 a 1 sda W 16 4096\n", "biosnoop"); }).find("t:1: field") == 0);
 }
 
+TEST_CASE("biosnoop text: requests come in order of their start, not of their completion") {
+  const std::string text =
+      "0.001 a 1 sda R 8 512 0.10\n"
+      "0.003 a 1 sdb R 16 512 0.20\n"
+      "0.004 a 1 sda W 24 512 4.00\n"
+      "0.005 a 1 sda R 32 512 2.20\n";
+  TraceReader reader({}, "t", text);
+  const std::vector<Request> requests = all_of(reader);
+  REQUIRE(requests.size() == 4);
+  CHECK(requests[0] == Request{HostOpcode::write, false, 0, 24 * 512, 512, 0});
+  CHECK(requests[1] == Request{HostOpcode::read, false, 0, 8 * 512, 512, 900'000'000});
+  // Of equal times the first line.
+  CHECK(requests[2] == Request{HostOpcode::read, false, 1, 16 * 512, 512, 2'800'000'000});
+  CHECK(requests[3] == Request{HostOpcode::read, false, 0, 32 * 512, 512, 2'800'000'000});
+  CHECK(reader.out_of_order() == 0);
+  CHECK(reader.where() == "t:4");
+  CHECK(reader.volumes() == std::vector<std::string>{"sda", "sdb"});
+  CHECK(reader.description() == "biosnoop (recognised), times less latencies, put in order of their times");
+  TraceReader first({}, "t", text);
+  Request request;
+  REQUIRE(first.next(request));
+  CHECK(first.where() == "t:3");
+  // A line is out of the reach of max_disorder, or of what may wait.
+  TraceFile strict;
+  strict.config.max_disorder = 2'000'000'000;
+  CHECK(message_of([&] {
+          read_text(text, "biosnoop", strict);
+        }).find("t:3: field time: lies 0.0028 s before") == 0);
+  for (const std::size_t before : {TraceReader::k_most_waiting - 1, TraceReader::k_most_waiting}) {
+    std::string many;
+    for (std::size_t i = 1; i <= before; ++i)
+      many += std::to_string(static_cast<double>(i) * 1e-3) + " a 1 sda R 8 512 0.1\n";
+    const std::string end = std::to_string(before + 1);  // milliseconds
+    many += std::to_string(static_cast<double>(before + 1) * 1e-3) + " a 1 sda W 8 512 " + end + "\n";
+    TraceFile wide;
+    wide.config.max_disorder = 1'000'000'000'000'000;
+    wide.config.format = "biosnoop";
+    TraceReader many_lines(wide, "t", many);
+    REQUIRE(all_of(many_lines).size() == before + 1);
+    CHECK(many_lines.out_of_order() == (before == TraceReader::k_most_waiting ? 1 : 0));
+  }
+}
+
 }  // namespace tlmssd::test

@@ -186,6 +186,18 @@ TEST_CASE("small disorder is put right and counted") {
   CHECK(reader.largest_disorder() == 25_us);
 }
 
+TEST_CASE("rows of a table are put in order of their times") {
+  TraceFile file;
+  file.columns.emplace();
+  file.columns->time = 4;
+  const auto requests = read_text("R,0,512,3\nW,512,512,1\nR,1024,512,3\nR,1536,512,2\n", "csv", file);
+  REQUIRE(requests.size() == 4);
+  CHECK(requests[0] == Request{HostOpcode::write, false, 0, 512, 512, 0});
+  CHECK(requests[1] == Request{HostOpcode::read, false, 0, 1536, 512, 1_s});
+  CHECK(requests[2] == Request{HostOpcode::read, false, 0, 0, 512, 2_s});
+  CHECK(requests[3] == Request{HostOpcode::read, false, 0, 1024, 512, 2_s});
+}
+
 TEST_CASE("every format has a name, a summary and is made by its name") {
   BlkparseConfig blkparse;
   const ColumnsConfig columns;
