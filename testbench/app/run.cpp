@@ -147,7 +147,7 @@ void Run::build() {
   loads_ = std::move(made.loads);
   entries_ = std::move(made.entries);
   warnings_.insert(warnings_.end(), made.warnings.begin(), made.warnings.end());
-  targets_ = read_targets(scenario_, loads_);
+  targets_ = read_targets(scenario_, loads_, config);
 }
 
 Run::~Run() = default;

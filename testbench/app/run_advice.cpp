@@ -97,6 +97,9 @@ AdviserFacts Run::adviser_facts() const {
     }
     facts.loads.push_back(std::move(end));
   }
+  for (const Target& target : targets_)
+    if (const std::string few = target.with_too_few(*measurement_); !few.empty())
+      facts.targets_with_few.push_back(few);
   return facts;
 }
 

@@ -84,7 +84,7 @@ std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& opt
   if (options.from_snapshot.empty()) errors.attempt([&] { made.check_steps(); });
   std::vector<Load> all;
   errors.attempt([&] { all = made.make_all().loads; });
-  errors.attempt([&] { static_cast<void>(read_targets(scenario, all)); });
+  errors.attempt([&] { static_cast<void>(read_targets(scenario, all, *drive)); });
   return errors.errors();
 }
 

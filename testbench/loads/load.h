@@ -44,7 +44,9 @@ struct Load {
   std::uint64_t wanted = 0;  ///< requests that number_ios asks for; 0: none in particular
   bool made = false;         ///< by a generator, alike from beginning to end
   std::optional<WritePattern> writes = std::nullopt;  ///< of made loads that write
-  bool time_based = false;                            ///< the source never ends by itself
+  /// All that it may ask for; nothing: that is not known beforehand.
+  std::optional<std::vector<HostOpcode>> operations = std::nullopt;
+  bool time_based = false;  ///< the source never ends by itself
   /// The next request, when `before` have been taken; false when there is to be none. Throws what
   /// the source throws.
   bool next(PlacedRequest& request, std::uint64_t before) const {

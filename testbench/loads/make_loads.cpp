@@ -252,6 +252,8 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.think_blocks = config.thinktime_blocks;
     load.end_fsync = config.end_fsync && config.writes();
     loads.push_back(std::move(load));
+    load.operations = plan.operations();
+    if (load.operations && load.end_fsync) load.operations->push_back(HostOpcode::flush);
   }
 }
 

@@ -107,6 +107,19 @@ bool Metric::read_figure(std::string_view word) {
   return true;
 }
 
+bool Metric::of_pslc() const {
+  return of_drive() && (name_.starts_with("cliff.") || name_.find(".by_mode.") != std::string::npos);
+}
+
+std::string Metric::name_with(HostOpcode operation) const {
+  return std::string(name_of(operation)) + name_.substr(name_.find('.'));
+}
+
+std::optional<double> Metric::percentile_share() const {
+  if (figure_ != Figure::percentile || share_ >= 1) return {};
+  return share_;
+}
+
 Kind Metric::kind() const {
   switch (figure_) {
     case Figure::mean:

@@ -31,6 +31,14 @@ class Metric {
   [[nodiscard]] Kind kind() const;
   /// Whether it is of the drive instead of a load.
   [[nodiscard]] bool of_drive() const { return figure_ == Figure::drive; }
+  /// Whether only drives with a pSLC have it.
+  [[nodiscard]] bool of_pslc() const;
+  /// The operation that it is of; nothing: all of them, or none.
+  [[nodiscard]] std::optional<HostOpcode> operation() const { return operation_; }
+  /// The same figure of another operation.
+  [[nodiscard]] std::string name_with(HostOpcode operation) const;
+  /// The share of the commands that lie at or below it, of a percentile that is not the maximum.
+  [[nodiscard]] std::optional<double> percentile_share() const;
   /// Whether untimed runs have it.
   [[nodiscard]] bool without_time() const { return of_drive() && kind() != Kind::time; }
   /// Of `loads` together over the time of `rates`, in the units of kind(). Nothing where no such

@@ -82,12 +82,56 @@ const char* unit_of(Kind kind) {
 
 }  // namespace
 
-Target::Target(const TargetSection& section, const std::vector<TargetLoad>& loads, bool timed)
-    : metric_(section.metric), load_(section.load), numbers_(numbers_of(section.load, loads)) {
-  if (!timed && !metric_.without_time())
+namespace {
+
+/// What the loads may ask for, each once; empty where that is not known of all of them.
+std::vector<HostOpcode> operations_of(const std::vector<std::size_t>& numbers,
+                                      const std::vector<TargetLoad>& loads) {
+  std::vector<HostOpcode> all;
+  for (const std::size_t number : numbers) {
+    if (!loads[number].operations) return {};
+    for (const HostOpcode one : *loads[number].operations)
+      if (std::find(all.begin(), all.end(), one) == all.end()) all.push_back(one);
+  }
+  return all;
+}
+
+/// A figure that drives without a pSLC have, too, of the same kind.
+std::string without_pslc(Kind kind, const std::vector<HostOpcode>& operations) {
+  if (kind == Kind::bytes) return "lifetime.written";
+  if (kind != Kind::time) return "write_amplification";
+  return std::string(name_of(operations.empty() ? HostOpcode::read : operations.front())) + ".p99";
+}
+
+}  // namespace
+
+/// Refuses figures that this run cannot have, whatever comes of it.
+void Target::check_measurable(const TargetRun& run) const {
+  if (metric_.of_drive() && !load_.empty())
+    throw objection("load", in_quotes(metric_.name()) + " is of the drive, not of a load: leave load out");
+  const std::vector<HostOpcode> operations = operations_of(numbers_, run.loads);
+  if (metric_.of_pslc() && !run.pslc)
+    throw refusal("metric",
+                  in_quotes(metric_.name()) +
+                      " needs a pSLC, which the drive does not have (firmware.pslc.policy: none)",
+                  without_pslc(metric_.kind(), operations));
+  if (operations.empty() || !metric_.operation()) return;
+  if (std::find(operations.begin(), operations.end(), *metric_.operation()) != operations.end()) return;
+  std::vector<std::string> names;
+  for (const HostOpcode one : operations) names.emplace_back(name_of(one));
+  throw refusal("metric",
+                fmt::format("{} is of commands that {}, only {}", in_quotes(metric_.name()),
+                            load_.empty() ? "no load has" : load_ + " does not have", any_of(names)),
+                metric_.name_with(operations.front()));
+}
+
+Target::Target(const TargetSection& section, const TargetRun& run)
+    : metric_(section.metric), load_(section.load), numbers_(numbers_of(section.load, run.loads)) {
+  if (!run.timed && !metric_.without_time())
     throw refusal("metric",
                   "without simulated time (run.timed: false) there is no " + in_quotes(section.metric),
                   "write_amplification");
+  check_measurable(run);
   at_most_ = limit("at_most", section.at_most);
   at_least_ = limit("at_least", section.at_least);
   if (!at_most_ && !at_least_)
@@ -118,10 +162,25 @@ bool Target::meets(double value) const {
   return (!at_most_ || value <= *at_most_) && (!at_least_ || value >= *at_least_);
 }
 
-Json Target::judged(const Measurement& measurement, const Json& report) const {
+std::vector<const LoadMeasurement*> Target::loads_of(const Measurement& measurement) const {
   std::vector<const LoadMeasurement*> loads;
   for (const std::size_t number : numbers_) loads.push_back(&measurement.load(number));
-  const std::optional<double> value = metric_.value(loads, measurement.rates(), report);
+  return loads;
+}
+
+std::string Target::with_too_few(const Measurement& measurement) const {
+  constexpr double k_rounding = 1e-6;  // 10000 commands have one beyond p99.99
+  const std::optional<double> share = metric_.percentile_share();
+  if (!share) return "";
+  std::uint64_t commands = 0;
+  for (const LoadMeasurement* load : loads_of(measurement))
+    commands += load->operation(*metric_.operation()).count();
+  if (commands == 0 || static_cast<double>(commands) * (1 - *share) >= 1 - k_rounding) return "";
+  return fmt::format("{} ({} commands)", full_name(), commands);
+}
+
+Json Target::judged(const Measurement& measurement, const Json& report) const {
+  const std::optional<double> value = metric_.value(loads_of(measurement), measurement.rates(), report);
   Json json = {{"load", load_}, {"metric", metric_.name()}};
   std::string limits;
   const auto add = [&](const char* key, const char* words, const std::optional<double>& limit) {
@@ -142,8 +201,7 @@ Json Target::judged(const Measurement& measurement, const Json& report) const {
     found = "not reached in " + metric_.text(*beyond);
     json["met"] = !at_most_ && meets(*beyond);
   }
-  const std::string whose = load_.empty() || metric_.of_drive() ? "" : load_ + " ";
-  json["text"] = fmt::format("{}{} {}{}", whose, metric_.name(), found, limits);
+  json["text"] = fmt::format("{} {}{}", full_name(), found, limits);
   return json;
 }
 

@@ -56,6 +56,8 @@ struct GeneratorPlan {
   [[nodiscard]] double request_bytes(unsigned of) const;
   /// None: it does not write.
   [[nodiscard]] std::optional<WritePattern> writes() const;
+  /// What it may ask for; nothing: that is up to the lives of files.
+  [[nodiscard]] std::optional<std::vector<HostOpcode>> operations() const;
 };
 
 /// Job `job` (from 0) of `config.numjobs` on `drive`. Throws InputError "option: what is wrong".

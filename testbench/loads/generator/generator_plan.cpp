@@ -332,6 +332,19 @@ bool GeneratorPlan::paced() const {
          std::any_of(rate_bytes.begin(), rate_bytes.end(), [](auto rate) { return rate != 0; });
 }
 
+std::optional<std::vector<HostOpcode>> GeneratorPlan::operations() const {
+  if (apps) return std::nullopt;
+  static constexpr HostOpcode k_opcodes_of[] = {HostOpcode::read, HostOpcode::write, HostOpcode::trim};
+  const bool by_percent = mix == Mix::read_write && !paced();
+  std::vector<HostOpcode> found;
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (!used(*this, i) || (by_percent && read_percent == (i == 0 ? 0U : 100U))) continue;
+    found.push_back(k_opcodes_of[i]);
+    if (k_opcodes_of[i] == HostOpcode::write && fsync > 0) found.push_back(HostOpcode::flush);
+  }
+  return found;
+}
+
 std::optional<WritePattern> GeneratorPlan::writes() const {
   constexpr std::size_t k_write = 1;
   if (!used(*this, k_write)) return std::nullopt;

@@ -85,11 +85,10 @@ void short_for_amplification(const Evidence& e) {
        "load.number_ios or precondition"});
 }
 
-/// Whether writes waited for flash, of their own or for room: then they are not those of the
-/// memory.
-bool writes_waited(const Evidence& e) {
+/// The part of an operation's latency that is a wait for flash or for room, as a share of it.
+double waited_for_flash(const Json& operation) {
   double share = 0;
-  for (const auto& [cause, part] : e.report["results"]["total"]["operations"]["write"]["ledger"].items()) {
+  for (const auto& [cause, part] : operation["ledger"].items()) {
     if (cause == "buffer wait" || cause == "space wait" || cause == "program" ||
         cause.starts_with("die busy"))
       share += part["share"].get<double>();
@@ -242,7 +241,7 @@ void part_of_the_time(const Evidence& e) {
   }
 }
 
-/// The summary shows p99.9 of all operations, however few their commands.
+/// The summary shows p99.9 of all operations, however few their commands, and targets ask for any.
 void few_for_tail(const Evidence& e) {
   std::vector<std::string> few;
   for (const ShownResults& part : shown_results(e.report)) {
@@ -253,6 +252,14 @@ void few_for_tail(const Evidence& e) {
         few.push_back(fmt::format("{} ({})", part.of(name), commands));
     }
   }
+  const std::vector<std::string>& targets = e.facts.targets_with_few;
+  if (!targets.empty())
+    e.advice.push_back(
+        {"few-for-tail",
+         fmt::format("fewer than one command lies beyond what is asked for by {} {}: it is the "
+                     "slowest one, and another seed may give another",
+                     targets.size() == 1 ? "the target" : "the targets", list_text(targets)),
+         "load.number_ios or load.runtime"});
   if (few.empty()) return;
   e.advice.push_back({"few-for-tail",
                       fmt::format("fewer than {} commands of {}: p99.9 is the slowest one, and another seed "
@@ -371,7 +378,9 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
       {"falls-behind", "an open-loop load is issued late, and later all the time"},
       {"beyond-queue", "a closed-loop load keeps more outstanding than a host queue holds"},
       {"part-of-the-time", "a load took less than half of the time that its rates count over"},
-      {"few-for-tail", "fewer than 1000 commands of an operation: p99.9 is the slowest one"},
+      {"few-for-tail",
+       "fewer than 1000 commands of an operation, whose p99.9 is the slowest one, or too few for a target's "
+       "percentile"},
       {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
       {"steady-of-another-load", "the drive is in the steady state of other writes (state: steady)"},
       {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},

@@ -50,6 +50,7 @@ struct AdviserFacts {
   std::uint32_t queue_depth = 0;   ///< commands that a queue of the host holds
   std::string key_of_queue_depth;  ///< parameter
   std::vector<LoadEnd> loads;
+  std::vector<std::string> targets_with_few;           ///< those of percentiles beyond which no command lies
   std::function<bool(std::string_view path)> changed;  ///< whether this parameter is not at its default
 };
 

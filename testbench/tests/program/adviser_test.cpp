@@ -249,6 +249,20 @@ TEST_CASE("reads that are not cached: who does not wait, or is too large to wait
     CHECK(look_at({"firmware.cache.copy_waits=false", "firmware.cache.policy=" + policy}) == "nothing");
 }
 
+TEST_CASE("the adviser names targets of percentiles beyond which no command lies", "[program]") {
+  const auto told = [](const std::string& metric, const std::string& commands) {
+    const Json report = run_with({"load.rw=randread", "load.ramp_requests=0", "load.number_ios=" + commands,
+                                  "targets=[{metric: " + metric + ", at_most: 1 s}]"});
+    for (const Json& one : report["advice"])
+      if (one["name"] == "few-for-tail") return one["text"].get<std::string>();
+    return std::string();
+  };
+  CHECK(told("read.p99.999", "5000").find("the target read.p99.999 (5000 commands): ") != std::string::npos);
+  CHECK(told("read.p99.99", "10000").empty());
+  CHECK(told("read.p99.99", "9999").find("read.p99.99 (9999 commands)") != std::string::npos);
+  CHECK(told("read.max", "5000").empty());
+}
+
 TEST_CASE("the adviser tells memory's latencies from those of flash", "[program]") {
   // As much as the buffer holds, but into one that is full, past it, or in pieces of its units.
   const std::string drive =
@@ -261,11 +275,11 @@ TEST_CASE("the adviser tells memory's latencies from those of flash", "[program]
   CHECK(holds({}));
   CHECK_FALSE(holds({"load.ramp_requests=1000", "load.number_ios=1200"}));
   CHECK_FALSE(holds({"firmware.buffer.mode=write-through"}));
-  CHECK_FALSE(holds({"ssd.host.lba_size=512 B", "load.bs=512", "load.rw=randwrite", "load.number_ios=2000"}));
-}
-
-}  // namespace tlmssd::program_tests
   // A flush waits for what the writes did not, but not for long where they overwrite one place.
   CHECK_FALSE(holds({"load.fsync=1"}));
   CHECK(holds(
       {"load.end_fsync=true", "load.size=4k", "load.io_size=1m", "ssd.flash.part.program_latency=[1 us]"}));
+  CHECK_FALSE(holds({"ssd.host.lba_size=512 B", "load.bs=512", "load.rw=randwrite", "load.number_ios=2000"}));
+}
+
+}  // namespace tlmssd::program_tests

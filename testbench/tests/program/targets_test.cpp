@@ -30,18 +30,17 @@ TEST_CASE("targets are judged by the figures of the report", "[program]") {
       with_targets("{load: oltp, metric: read.p99, at_most: " + std::to_string(p99) + " ps}, " +
                    "{load: oltp, metric: read.p99, at_most: " + std::to_string(p99 - 1) + " ps}, " +
                    "{metric: write.bandwidth, at_least: 1 B/s, at_most: 1000 GB/s}, " +
-                   "{metric: write_amplification, at_most: 100}, {metric: trim.iops, at_least: 1}, " +
+                   "{metric: write_amplification, at_most: 100}, " +
                    "{load: oltp, metric: iops, at_least: 1e9}, {metric: queue_depth.mean, at_most: 1}"));
   const Json targets = report_of(folder, scenario, "out")["targets"];
-  REQUIRE(targets.size() == 7);
-  const std::vector<bool> expected = {true, false, true, true, false, false, true};
+  REQUIRE(targets.size() == 6);
+  const std::vector<bool> expected = {true, false, true, true, false, true};
   for (std::size_t i = 0; i < expected.size(); ++i) {
     INFO(targets[i].dump());
     CHECK(targets[i]["met"] == expected[i]);
   }
   CHECK(targets[0]["value"] == read["latency"]["p99"]);
-  CHECK(targets[4]["value"].is_null());
-  CHECK(targets[5]["value"] == plain["results"]["loads"][0]["iops"]);
+  CHECK(targets[4]["value"] == plain["results"]["loads"][0]["iops"]);
 }
 
 TEST_CASE("write amplification of a run in which the host wrote nothing is not measured", "[program]") {
@@ -95,6 +94,42 @@ TEST_CASE("a target of a job is about all of its loads", "[program]") {
   CHECK(report["results"]["loads"].size() == 3);
   CHECK(report["targets"][0]["value"].get<double>() ==
         Approx(report["results"]["total"]["iops"].get<double>()).epsilon(1e-9));
+}
+
+TEST_CASE("targets that a run cannot meet are refused before it", "[program]") {
+  CHECK(refused("{metric: cliff.time, at_most: 3 s}")
+            .find("targets.0.metric: 'cliff.time' needs a pSLC, which the drive does not have "
+                  "(firmware.pslc.policy: none); nearest valid: read.p99") != std::string::npos);
+  CHECK(refused("{metric: cliff.written, at_least: 1 GB}").find("nearest valid: lifetime.written") !=
+        std::string::npos);
+  CHECK(refused("{metric: write_amplification.by_mode.slc, at_most: 3}")
+            .find("nearest valid: write_amplification") != std::string::npos);
+  CHECK(refused("{load: oltp, metric: write_amplification, at_most: 3}")
+            .find("targets.0.load: 'write_amplification' is of the drive, not of a load: leave load out") !=
+        std::string::npos);
+  const auto of_load = [](const std::string& rw, const std::string& metric) {
+    const Folder folder;
+    const std::string scenario = replaced(with_targets("{load: oltp, metric: " + metric + "}"), "name: oltp,",
+                                          "name: oltp, " + rw + ",");
+    return run(folder, {"check", folder.write("s.yaml", scenario)}).err;
+  };
+  const std::string reads = "rwmixread: 100";
+  CHECK(of_load(reads, "write.p99, at_most: 1 ms")
+            .find("targets.0.metric: 'write.p99' is of commands that oltp does not have, only read; nearest "
+                  "valid: read.p99\n") != std::string::npos);
+  CHECK(of_load(reads, "write.own_time.iops, at_least: 1").find("nearest valid: read.own_time.iops") !=
+        std::string::npos);
+  CHECK(of_load("rwmixread: 99", "write.p99, at_most: 1 ms").empty());
+  CHECK(of_load("rwmixread: 100, rate_iops: '1000,1000'", "write.p99, at_most: 1 ms").empty());
+  CHECK(of_load("rwmixread: 50", "flush.p99, at_most: 1 ms").find("only read or write") != std::string::npos);
+  CHECK(of_load("fsync: 8", "flush.p99, at_most: 1 ms").empty());
+  CHECK(of_load("end_fsync: true", "flush.max, at_most: 1 ms").empty());
+  // What a trace holds is not known beforehand.
+  const Folder folder;
+  folder.write("t.csv", "128166372003061629,h,0,Read,0,4096,0\n");
+  const std::string scenario =
+      replaced(k_small, k_small_load, "{trace: t.csv}") + "targets: [{metric: write.p99, at_most: 1 ms}]\n";
+  CHECK(run(folder, {"check", folder.write("s.yaml", scenario)}).code == 0);
 }
 
 TEST_CASE("bad targets are refused in one line", "[program]") {
