@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <set>
 
 #include "models/base/input_error.h"
 #include "models/base/input_file.h"
@@ -192,9 +193,9 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
   load.queue_depth = open ? config.open.max_outstanding : config.closed.queue_depth;
   load.queue = config.kind.queue;
   schedule(load, config.run);
-  if (found.out_of_order > 0) {
   // A load without a name of its own has the file's, which its warnings begin with.
   const std::string whose = config.kind.name.empty() ? "" : name_in_reports(file.path) + ": ";
+  if (found.out_of_order > 0) {
     load.warnings.push_back(
         fmt::format("{}{} time stamps out of order, raised to the one above", whose, found.out_of_order));
   }
@@ -251,9 +252,9 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.think_time = config.thinktime;
     load.think_blocks = config.thinktime_blocks;
     load.end_fsync = config.end_fsync && config.writes();
-    loads.push_back(std::move(load));
     load.operations = plan.operations();
     if (load.operations && load.end_fsync) load.operations->push_back(HostOpcode::flush);
+    loads.push_back(std::move(load));
   }
 }
 
@@ -282,6 +283,7 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
   std::vector<std::string> names;
   std::vector<const FioJob*> shallow;
   ErrorList errors;
+  std::set<std::pair<std::uint64_t, std::string>> blamed;  // an option of [global] once, not for each job
   std::uint32_t phase = 0;
   for (const FioJob& job : file.jobs) {
     names.push_back(job.name);
@@ -294,10 +296,12 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
       shallow.push_back(&job);
     }
     try {
+      job.check_runs();
       add_jobs(loads, config.kind.name.empty() ? job.name : config.kind.name + "." + job.name, made, job.run,
                job.units, drive, seed);
     } catch (const InputError& error) {
-      errors.add(at_option(error, file, job));
+      const InputError found = at_option(error, file, job);
+      if (blamed.insert({found.complaint().line, error.what()}).second) errors.add(found);
     }
     for (std::size_t i = first; i < loads.size(); ++i) {
       loads[i].phase = phase;

@@ -45,6 +45,84 @@ constexpr Picoseconds k_second = 1'000'000'000'000;
 constexpr Picoseconds k_microsecond = 1'000'000;
 constexpr std::uint64_t k_any = std::uint64_t{1} << 62U;
 
+/// An engine of fio 3.33.
+struct Engine {
+  const char* name;
+  bool synchronous = false;       ///< it waits for each request (FIO_SYNCIO)
+  const char* instead = nullptr;  ///< what it does in place of reading and writing data of a drive
+};
+
+constexpr const char* k_no_data = "moves no data";
+constexpr const char* k_of_files = "does things to files as such and moves no data";
+constexpr const char* k_network = "sends data over the network, to no drive";
+
+constexpr Engine k_engines[] = {
+    {"sync", true},
+    {"psync", true},
+    {"vsync", true},
+    {"pvsync", true},
+    {"pvsync2", true},
+    {"io_uring"},
+    {"io_uring_cmd"},
+    {"libaio"},
+    {"posixaio"},
+    {"solarisaio"},
+    {"windowsaio"},
+    {"mmap", true},
+    {"splice", true},
+    {"sg"},
+    {"libzbc", true},
+    {"mtd", true},
+    {"libpmem", true},
+    {"pmemblk", true},
+    {"dev-dax", true},
+    {"libcufile", true},
+    {"libiscsi", true},
+    {"nbd"},
+    {"nfs"},
+    {"rados"},
+    {"rbd"},
+    {"http", true},
+    {"gfapi", true},
+    {"gfapi_async"},
+    {"libhdfs", true},
+    {"dfs"},
+    {"ime_psync", true},
+    {"ime_psyncv", true},
+    {"ime_aio"},
+    {"xnvme"},
+    {"null", false, k_no_data},
+    {"cpuio", true, "keeps processors busy and moves no data"},
+    {"exec", true, "runs another program"},
+    {"filecreate", true, k_of_files},
+    {"filestat", true, k_of_files},
+    {"filedelete", true, k_of_files},
+    {"falloc", true, k_of_files},
+    {"ftruncate", true, k_of_files},
+    {"e4defrag", true, "has ext4 move its own blocks"},
+    {"net", true, k_network},
+    {"netsplice", true, k_network},
+    {"rdma", false, k_network},
+};
+
+const Engine* find_engine(std::string_view name) {
+  const auto* const found = std::find_if(std::begin(k_engines), std::end(k_engines),
+                                         [&](const Engine& engine) { return name == engine.name; });
+  return found == std::end(k_engines) ? nullptr : found;
+}
+
+constexpr const char* k_usual_engines = "that reads and writes (libaio, io_uring, psync, ...)";
+
+/// As fio does, "linuxaio" and "aio" stand for libaio.
+void set_ioengine(FioJob& job, const std::string& text) {
+  job.ioengine = text.starts_with("linuxaio") || text.starts_with("aio") ? "libaio" : text;
+  if (find_engine(job.ioengine) != nullptr) return;
+  std::vector<std::string> names;
+  for (const Engine& engine : k_engines)
+    if (engine.instead == nullptr) names.emplace_back(engine.name);
+  expected("an engine of fio 3.33 " + std::string(k_usual_engines) + did_you_mean(text, names));
+}
+
 struct Option {
   const char* name;
   Setter set;
@@ -145,7 +223,8 @@ constexpr Option k_options[] = {
      [](FioJob& job, const std::string& text) { job.run.startdelay = duration(text, k_second); }},
     {"stonewall", set_stonewall, true},
     {"wait_for_previous", set_stonewall, true},
-    {"ioengine", [](FioJob& job, const std::string& text) { job.ioengine = text; }},
+    {"ioengine", set_ioengine},
+    {"create_only", [](FioJob& job, const std::string& text) { job.create_only = flag(text); }, true},
     {"kb_base",
      [](FioJob& job, const std::string& text) {
        if (text != "1000" && text != "1024") expected("1000 or 1024");
@@ -169,7 +248,6 @@ constexpr const char* k_without_effect[] = {"allow_file_create",
                                             "cpus_allowed_policy",
                                             "create_fsync",
                                             "create_on_open",
-                                            "create_only",
                                             "create_serialize",
                                             "dedupe_percentage",
                                             "description",
@@ -362,9 +440,18 @@ FioJobFile parse(LineReader& lines) {
 }  // namespace
 
 bool FioJob::synchronous() const {
-  for (const char* engine : {"sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice", "libzbc"})
-    if (ioengine == engine) return true;
-  return false;
+  const Engine* const engine = find_engine(ioengine);
+  return engine != nullptr && engine->synchronous;
+}
+
+void FioJob::check_runs() const {
+  if (create_only)
+    throw InputError(
+        "create_only: fio lays out files and runs nothing, expected 0, or another job (job: NAME)");
+  const Engine* const engine = find_engine(ioengine);
+  if (engine != nullptr && engine->instead != nullptr)
+    throw InputError(
+        fmt::format("ioengine: {} {}, expected one {}", ioengine, engine->instead, k_usual_engines));
 }
 
 FioJobFile read_fio_jobs(const std::string& path) {

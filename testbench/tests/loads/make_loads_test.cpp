@@ -237,6 +237,16 @@ TEST_CASE("numjobs makes loads with streams of their own") {
   CHECK(drain(make_loads(config, k_drive, 2)[0])[9].lba != first[9].lba);
 }
 
+TEST_CASE("warnings about a trace name the file where the load has another name") {
+  const Folder folder;
+  LoadConfig config;
+  config.kind.trace = folder.write("t.csv", "9,h,0,Read,0,4096,0\n5,h,0,Read,0,4096,0\n");
+  const std::string raised = "1 time stamps out of order, raised to the one above";
+  CHECK(make_loads(config, k_drive, 1)[0].warnings == std::vector<std::string>{raised});
+  config.kind.name = "mail";
+  CHECK(make_loads(config, k_drive, 1)[0].warnings == std::vector<std::string>{"t.csv: " + raised});
+}
+
 TEST_CASE("a fio job file: global section, phases, units, comments, what has no effect") {
   const Folder folder;
   const std::string file =
@@ -318,6 +328,41 @@ TEST_CASE("a synchronous ioengine keeps one request outstanding, as in fio") {
                                  "synchronous; libaio or io_uring keeps more outstanding"});
   config.fio.job = "a";
   CHECK(make_loads(config, k_drive, 1)[0].warnings.empty());
+}
+
+TEST_CASE("a fio job that reads and writes nothing, and an engine that fio does not have, are refused") {
+  const Folder folder;
+  LoadConfig config;
+  const auto refused = [&](const std::string& text) {
+    config.kind.fio = folder.write("jobs.fio", text);
+    const std::string message = message_of([&] { make_loads(config, k_drive, 1); });
+    return message.empty() ? message : message.substr(folder.path().size() + 1);
+  };
+  const std::string job = "rw=read\nsize=1m\n";
+  CHECK(refused("[a]\nioengine=libaoi\n" + job) ==
+        "jobs.fio:2: option ioengine: \"libaoi\" is not understood, expected an engine of fio 3.33 that "
+        "reads and writes (libaio, io_uring, psync, ...); did you mean 'libaio'?");
+  // Of all jobs once.
+  CHECK(refused("[global]\nioengine=null\n" + job + "[a]\n[b]\n") ==
+        "jobs.fio:2: job a: ioengine: null moves no data, expected one that reads and writes (libaio, "
+        "io_uring, psync, ...)");
+  for (const std::string engine : {"cpuio", "exec", "filecreate", "filestat", "filedelete", "falloc",
+                                   "ftruncate", "e4defrag", "net", "netsplice", "rdma"}) {
+    INFO(engine);
+    CHECK(refused("[a]\nioengine=" + engine + "\n" + job).find("jobs.fio:2: job a: ioengine: ") == 0);
+  }
+  for (const std::string engine :
+       {"sync", "io_uring", "io_uring_cmd", "libaio", "linuxaio", "posixaio", "mmap", "sg", "nbd", "rbd",
+        "xnvme", "libpmem", "dev-dax", "gfapi_async"}) {
+    INFO(engine);
+    CHECK(refused("[a]\nioengine=" + engine + "\n" + job).empty());
+  }
+  const std::string laid_out = "[global]\n" + job + "[files]\ncreate_only=1\n[a]\ncreate_only=0\n";
+  CHECK(refused(laid_out) ==
+        "jobs.fio:5: job files: create_only: fio lays out files and runs nothing, expected 0, or another job "
+        "(job: NAME)");
+  config.fio.job = "a";
+  CHECK(refused(laid_out).empty());
 }
 
 TEST_CASE("a fio job ends with a flush by either of two options") {
