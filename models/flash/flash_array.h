@@ -38,6 +38,7 @@ class FlashArray {
 
   [[nodiscard]] const Geometry& geometry() const { return geometry_; }
   [[nodiscard]] const NandPart& part() const { return part_; }
+  [[nodiscard]] const Scheduler& scheduler() const { return *scheduler_; }
   [[nodiscard]] const BusTiming& bus() const { return bus_; }
   [[nodiscard]] FlashController& controller() { return *controller_; }
   [[nodiscard]] FlashChannel& channel(ChannelId channel) { return *channels_[index(channel)]; }

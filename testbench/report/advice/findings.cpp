@@ -15,46 +15,64 @@ using Json = nlohmann::ordered_json;
 
 constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
 
-/// Shares of the loads in what was written, by name: of those that began before `asker` ended, for
-/// collection works for what was written earlier, too.
-std::vector<std::pair<std::string, double>> writers_of(const MeasuredDrive& drive, const std::string& asker) {
-  std::vector<std::pair<std::string, double>> writers;
+/// Loads by name, and the share of each in something.
+using Shares = std::vector<std::pair<std::string, double>>;
+
+/// `weight` of the results of a load; 0: it has no share.
+template <typename Weight>
+Shares shares_of(const MeasuredDrive& drive, const Weight& weight) {
+  Shares shares;
   double sum = 0;
   for (const Json& load : drive.loads) {
-    if (!load["operations"].contains("write") || !drive.meet(asker, load, true)) continue;
-    writers.emplace_back(load["name"].get<std::string>(), load["operations"]["write"]["bytes"].get<double>());
-    sum += writers.back().second;
+    const double own = weight(load);
+    if (own == 0) continue;
+    shares.emplace_back(load["name"].get<std::string>(), own);
+    sum += own;
   }
-  for (auto& [name, share] : writers) share /= std::max(sum, 1.0);
-  return writers;
+  for (auto& [name, share] : shares) share /= sum;
+  return shares;
 }
 
-/// Shares of the loads in what the drive has under way, by name: how long it has had their commands
-/// since it took them out of their queues. Of those that it has had at the time of `asker` alone.
-std::vector<std::pair<std::string, double>> occupants_of(const MeasuredDrive& drive,
-                                                         const std::string& asker) {
-  std::vector<std::pair<std::string, double>> occupants;
-  double sum = 0;
-  for (const Json& load : drive.loads) {
-    if (!drive.meet(asker, load)) continue;
+/// In what was written: of those that began before `asker` ended, for collection works for what was
+/// written earlier, too.
+Shares writers_of(const MeasuredDrive& drive, const std::string& asker) {
+  return shares_of(drive, [&](const Json& load) {
+    if (!load["operations"].contains("write") || !drive.meet(asker, load, true)) return 0.0;
+    return load["operations"]["write"]["bytes"].get<double>();
+  });
+}
+
+/// In what was read out of flash, at the time of `asker` alone.
+Shares readers_of(const MeasuredDrive& drive, const std::string& asker) {
+  return shares_of(drive, [&](const Json& load) {
+    if (!load["operations"].contains("read") || !drive.meet(asker, load)) return 0.0;
+    const Json& reads = load["operations"]["read"];
+    return reads["ledger"].contains("sense") ? reads["bytes"].get<double>() : 0.0;
+  });
+}
+
+/// In what the drive has under way: how long it has had their commands since it took them out of
+/// their queues. Of those that it has had at the time of `asker` alone.
+Shares occupants_of(const MeasuredDrive& drive, const std::string& asker) {
+  return shares_of(drive, [&](const Json& load) {
     double time = 0;
+    if (!drive.meet(asker, load)) return time;
     for (const auto& [name, operation] : load["operations"].items()) {
       double mean = operation["latency"]["mean"].get<double>();
       const Json& ledger = operation["ledger"];
       if (ledger.contains("submission")) mean -= ledger["submission"]["mean_ns"].get<double>();
       time += mean * operation["commands"].get<double>();
     }
-    occupants.emplace_back(load["name"].get<std::string>(), time);
-    sum += time;
-  }
-  for (auto& [name, share] : occupants) share /= std::max(sum, 1.0);
-  return occupants;
+    return time;
+  });
 }
 
 /// The remedies of a percentile's ledger, largest first; reads and writes of other loads by name. A
 /// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
 /// for the write buffer, which was behind a write of its blocks. Who waits in a queue while those
-/// of others have all that the drive takes at once waits for them.
+/// of others have all that the drive takes at once waits for them. A wait of no die's own that is
+/// for reads is shared out by what the loads read; what is written waits for them as the scheduling
+/// of the dies has it.
 std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const MeasuredDrive& drive) {
   const std::string& load = asker.load;
   std::vector<Remedy> remedies;
@@ -64,48 +82,53 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
     if (at == remedies.end()) at = remedies.insert(remedies.end(), std::move(remedy));
     at->share += share;
   };
-  const auto writers = writers_of(drive, load);
-  const auto add_writes = [&](const Remedy& own, double share) {
+  const Shares writers = writers_of(drive, load);
+  const Shares readers = readers_of(drive, load);
+  // What is left for the load itself behind what others have a part in.
+  const auto without_others = [&](double share, const Shares& all, const std::string& what,
+                                  const std::string& look_at) {
     double rest = share;
-    for (const auto& [name, part] : writers) {
+    for (const auto& [name, part] : all) {
       if (load.empty() || name == load) continue;
-      add({"writes of " + name, joined("that load", ", or ", suspend_key(drive, asker, true, false)), 0},
-          share * part);
+      add({what + name, look_at, 0}, share * part);
       rest -= share * part;
     }
-    add(own, rest);
+    return rest;
   };
   std::string for_whom;  // who wrote most of what collection makes space for
   for (const auto& [name, part] : writers)
     if (part >= k_most_writes) for_whom = name;
+  const bool overtaken = drive.limits.prefers_reads && !asker.reads && !readers.empty();
+  const char* const those_reads = overtaken ? "that load, ssd.flash.scheduling or ssd.flash.channels"
+                                            : "that load, or ssd.flash.channels";
   double others = 0;
   for (const auto& [who, part] : told["behind"].items()) {
     if (load.empty() || !who.starts_with("reads of ") || who == "reads of " + load) continue;
-    add({who, "that load, or ssd.flash.channels", 0}, part["share"].get<double>());
+    add({who, those_reads, 0}, part["share"].get<double>());
     others += part["share"].get<double>();
   }
   for (const auto& [cause, part] : told["ledger"].items()) {
     double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
-    if (cause == "submission" && !load.empty() && !drive.limits.turns.empty()) {
-      const double all = share;
-      for (const auto& [name, occupied] : occupants_of(drive, load)) {
-        if (name == load) continue;
-        add({"commands of " + name, "that load, or " + drive.limits.turns, 0}, all * occupied);
-        share -= all * occupied;
-      }
-    }
+    const bool turns = cause == "submission" && !drive.limits.turns.empty();
+    if (turns)
+      share = without_others(share, occupants_of(drive, load), "commands of ",
+                             "that load, or " + drive.limits.turns);
     Remedy remedy = remedy_of(cause, drive, asker);
     if (remedy.cause == of_collection(drive, asker).cause && !load.empty() && !for_whom.empty() &&
         for_whom != load) {
       remedy.cause += " for writes of " + for_whom;
       remedy.look_at = joined("that load", ", ", remedy.look_at);
     }
+    if (remedy.cause == k_reads && overtaken)
+      remedy.look_at = joined("ssd.flash.scheduling", ", ", remedy.look_at);
     if (remedy.cause == k_programs || remedy.cause == k_rewrites || cause == "LBA hazard wait" ||
         (asker.reads && cause == "buffer wait")) {
-      add_writes(remedy, share);
-    } else {
-      add(remedy, share);
+      share = without_others(share, writers, "writes of ",
+                             joined("that load", ", or ", suspend_key(drive, asker, true, false)));
+    } else if (remedy.cause == k_reads && !turns && cause != "die busy: read") {
+      share = without_others(share, readers, "reads of ", those_reads);
     }
+    add(remedy, share);
   }
   std::stable_sort(remedies.begin(), remedies.end(),
                    [](const Remedy& a, const Remedy& b) { return a.share > b.share; });

@@ -123,8 +123,8 @@ bool has_map_in_flash(const MeasuredDrive& drive) {
 }
 
 Remedy of_reads(const MeasuredDrive& drive) {
-  if (has_hot_dies(drive)) return {"reads of the flash", k_addresses, 0};
-  return of_die_work(drive, "reads of the flash", "ssd.flash.ways or ssd.flash.channels");
+  if (has_hot_dies(drive)) return {k_reads, k_addresses, 0};
+  return of_die_work(drive, k_reads, "ssd.flash.ways or ssd.flash.channels");
 }
 
 /// Of the attempts at reads, those after a decoding failure.

@@ -10,6 +10,7 @@ namespace tlmssd {
 // Causes that more than one wait can have.
 constexpr const char* k_programs = "programs of host data";
 constexpr const char* k_rewrites = "rewrites of block-mapped regions";
+constexpr const char* k_reads = "reads of the flash";
 
 /// Causes of the ledger that have one remedy.
 struct Remedy {
