@@ -48,8 +48,8 @@ std::optional<MeasuredDrive> MeasuredDrive::in_time_of(const nlohmann::ordered_j
     if (use.mean() == 0) continue;
     scale_to(own.own_->value(use.label, 0.0), use);
   }
-  const std::string name = load["name"].get<std::string>();
-  own.time = "the time of " + name;
+  own.whose = load["name"].get<std::string>();
+  own.time = "the time of " + own.whose;
   own.rate = "its rate";
   return own;
 }

@@ -60,6 +60,7 @@ struct MeasuredDrive {
   ChosenLimits limits;
   std::string time = "the time";  ///< what the shares are of
   std::string rate = "the rate";  ///< what they bound
+  std::string whose = "";         ///< the load in whose own time that was; empty: in all of it
 
  private:
   double measured_;                              ///< seconds

@@ -14,6 +14,14 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection is one load's
+/// Of the time of commands, up to which waits for dies are none: with dies for all that wait the
+/// rate would be a ninth higher at most.
+constexpr double k_hardly_waits = 0.1;
+constexpr double k_most_of_time = 0.5;
+/// What is programmed for the host, to what it wrote, from which on mapping pages are written in
+/// parts. It is 2 where each write is half a page, and 1.25 where writes of four pages begin in the
+/// midst of one.
+constexpr double k_pages_in_parts = 1.5;
 
 /// Loads by name, and the share of each in something.
 using Shares = std::vector<std::pair<std::string, double>>;
@@ -182,10 +190,53 @@ void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<F
                    remedy.look_at, remedy.look_at_firmware});
 }
 
+/// What the time of commands goes to, as shares of it.
+struct TimeOfCommands {
+  double arrays = 0;  ///< work of dies for the command itself
+  double waits = 0;   ///< for dies, be it for the room that they make
+};
+
+TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
+  TimeOfCommands time;
+  double all = 0;
+  for (const Json& load : drive.loads) {
+    if (!drive.meet(drive.whose, load)) continue;
+    for (const Json& operation : load["operations"]) {
+      for (const auto& [cause, part] : operation["ledger"].items()) {
+        const double own = part["mean_ns"].get<double>() * operation["commands"].get<double>();
+        all += own;
+        if (cause == "sense" || cause == "program" || cause == "erase") {
+          time.arrays += own;
+        } else if (cause.starts_with("die busy") || cause == "submission" || cause == "buffer wait" ||
+                   cause == "space wait" || cause == "LBA hazard wait") {
+          time.waits += own;
+        }
+      }
+    }
+  }
+  return all > 0 ? TimeOfCommands{time.arrays / all, time.waits / all} : time;
+}
+
+/// Dies that are busy while hardly a command waits for one: no more is under way than these can do,
+/// and more dies would have nothing to do. False: that is not so.
+bool dies_without_queue(const MeasuredDrive& drive, std::vector<Finding>& found) {
+  const TimeOfCommands time = time_of_commands(drive);
+  if (time.waits > k_hardly_waits || time.arrays < k_most_of_time) return false;
+  const Remedy own = remedy_of("sense", drive, {});
+  found.push_back({own.cause,
+                   fmt::format("the dies: {} of {} busy, but commands hardly wait for them; {} is {} of what "
+                               "commands take, without that at most {:.1f} times {}",
+                               share_text(drive.busy("dies")), drive.time, own.cause, share_text(time.arrays),
+                               1 / std::max({1 - time.arrays, busiest_beside(own, drive), 1e-3}), drive.rate),
+                   own.look_at});
+  return true;
+}
+
 void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
   if (has_hot_dies(drive)) return hot_dies(*drive.use_of("dies"), drive, found);
   const double dies = drive.busy("dies");
   if (dies < k_busy_resource) return;
+  if (dies_without_queue(drive, found)) return;
   const Remedy remedy = of_dies(drive, {});
   if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == remedy.cause; }))
     return;
@@ -197,11 +248,67 @@ void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
        remedy.look_at, remedy.look_at_firmware});
 }
 
+/// Mapping pages that are written in parts are programmed as wholes. Whether they are: more of them
+/// were touched than the writes would have filled. In the buffer such parts may still become
+/// wholes.
+void pages_in_parts(const MeasuredDrive& drive, const Json& amplification, std::vector<Finding>& found) {
+  const double host = number_in(amplification, "host");
+  const double filled = number_in(drive.statistics, "host units written net");
+  if (host < k_pages_in_parts ||
+      number_in(drive.statistics, "host units written") < k_pages_in_parts * filled)
+    return;
+  found.push_back(
+      {"mapping pages written in parts",
+       fmt::format("mapping pages written in parts: {:.2f} bytes were programmed for each byte that the host "
+                   "wrote, before any collection, for its writes do not fill them",
+                   host),
+       "firmware.mapping.unit"});
+}
+
+/// Whether commands waited until data were in flash, though not all writes do.
+bool host_waits_for_programs(const MeasuredDrive& drive) {
+  return std::any_of(drive.loads.begin(), drive.loads.end(), [](const Json& load) {
+    const Json& operations = load["operations"];
+    return operations.contains("flush") ||
+           (operations.contains("write") && operations["write"]["ledger"].contains("program"));
+  });
+}
+
+/// Data that must be in flash at once go there in program units that they do not fill: told where
+/// these hold no more of the host's data than padding.
+void padded(const MeasuredDrive& drive, const Json& amplification, std::vector<Finding>& found) {
+  const double padding = number_in(amplification, "padding");
+  if (padding == 0 || padding < number_in(amplification, "host")) return;
+  const bool through = drive.limits.writes_through;
+  if (!through && !host_waits_for_programs(drive)) return;
+  found.push_back(
+      {"padding",
+       fmt::format("padding: {} of what was programmed holds no data: {} flash before others fill the "
+                   "program unit",
+                   share_text(padding / number_in(amplification, "total")),
+                   through ? "each write goes to" : "flushes or force unit access send data to"),
+       through ? "" : "the host's flushes and force unit access", through ? "firmware.buffer.mode" : ""});
+}
+
+/// What else dies that limit program with the host's data, where most of their time goes to what is
+/// written.
+void programmed_besides(const MeasuredDrive& drive, std::vector<Finding>& found) {
+  const Utilisation* const dies = drive.use_of("dies");
+  const Json* const amplification = find_group(drive.statistics, "write amplification");
+  if (dies == nullptr || amplification == nullptr || load_of(*dies) < k_busy_resource) return;
+  double writing = 0;
+  for (const char* work : {"program", "erase", "gc", "migration"}) writing += drive.dies_busy_with(work);
+  if (writing < k_most_of_time * dies->mean()) return;
+  pages_in_parts(drive, *amplification, found);
+  padded(drive, *amplification, found);
+}
+
 /// What is busy all of the time.
 std::vector<Finding> limits_of(const MeasuredDrive& drive) {
   std::vector<Finding> found;
   saturated(drive, found);
   saturated_dies(drive, found);
+  programmed_besides(drive, found);
   return found;
 }
 

@@ -5,7 +5,8 @@
 // without the cause is a bound: of a latency, what the ledger does not charge to it; other waits
 // may take its place. A wait for the write buffer or in the host's queue is explained by what keeps
 // the busiest resource busy, by the utilisation law; where all are idle half of the time, by the
-// limit itself.
+// limit itself. Dies that are busy without a queue limit by the time that they take, not by their
+// number. Programs that hold little of what the host wrote are told with what makes them so.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -46,6 +46,7 @@ TEST_CASE("in a load's own time a kind is as busy as it was then, with no part b
     CHECK(dies->mean() == Approx(mean));
     CHECK(dies->highest() <= 1);
     CHECK(own->time == "the time of even");
+    CHECK(own->whose == "even");
     if (mean == 0.985) CHECK_FALSE(uneven(*dies));
     if (mean == 0.1) CHECK(dies->shares[0] == Approx(9 * dies->shares[1]));  // all alike
   }

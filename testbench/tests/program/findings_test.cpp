@@ -8,6 +8,35 @@
 #include "testbench/tests/program/planted.h"
 
 namespace tlmssd::program_tests {
+namespace {
+
+/// The first finding whose text begins so; empty: none does.
+Json finding(const Json& report, const std::string& beginning) {
+  for (const Json& one : report["findings"])
+    if (one["text"].get<std::string>().starts_with(beginning)) return one;
+  return Json::object();
+}
+
+/// Cause or look_at of that one; empty: none begins so.
+std::string told(const Json& report, const std::string& beginning, const char* what = "cause") {
+  return finding(report, beginning).value(what, "");
+}
+
+/// How many times the rate a finding says that there may be at most.
+double most_times(const Json& finding) {
+  const std::string text = finding["text"];
+  const std::string at_most = "at most ";
+  REQUIRE(text.find(at_most) != std::string::npos);
+  return std::stod(text.substr(text.find(at_most) + at_most.size()));
+}
+
+const std::string k_tlc_drive = R"(ssd:
+  host: {link: pcie4x4, lba_size: 4 KiB}
+  flash: {channels: 2, ways: 2, user_capacity: 512 MiB, spare_factor: 28 %, part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 144}}
+precondition: [{fill: 100 %, order: sequential}]
+)";
+
+}  // namespace
 
 TEST_CASE("what suspending costs is up to where programs stop for it", "[program]") {
   const Json report = run_with(
@@ -87,11 +116,7 @@ TEST_CASE("suspending is named to reads alone", "[program]") {
 TEST_CASE("the first finding names what was planted, and so does p99.9", "[program][figure]") {
   const auto first = [](const Json& report) { return report["findings"][0]["cause"].get<std::string>(); };
   // Behind what is said of the dies.
-  const auto of_load = [](const Json& report) -> std::string {
-    for (const Json& one : report["findings"])
-      if (one["text"].get<std::string>().starts_with("p99.9 of oltp read")) return one["cause"];
-    return "";
-  };
+  const auto of_load = [](const Json& report) { return told(report, "p99.9 of oltp read"); };
   const auto share = [](const Json& report, const char* load, const std::vector<std::string>& causes) {
     for (const Json& one : report["results"]["loads"]) {
       if (one["name"] != load) continue;
@@ -111,11 +136,8 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   };
   // Dies that do nothing but read: without that the channels limit.
   const Json reads = run_with({"load.rw=randread", "load.iodepth=32"});
-  const std::string dies = reads["findings"][0]["text"].get<std::string>();
-  INFO(dies);
-  const std::string at_most = "without that at most ";
-  REQUIRE(dies.find(at_most) != std::string::npos);
-  const double bound = std::stod(dies.substr(dies.find(at_most) + at_most.size()));
+  INFO(reads["findings"][0].dump());
+  const double bound = most_times(reads["findings"][0]);
   CHECK(bound > 1);
   for (const char* channel : {"channel_0", "channel_1"}) {
     const Json& bus = reads["statistics"]["flash"][channel]["bus_utilisation"]["value"];
@@ -287,18 +309,13 @@ TEST_CASE("waits for merges of log blocks are told as merges, also where their d
       "blocks_per_plane: 120, pages_per_block: 24, page_size: 16 KiB}",
       "firmware: {buffer: {capacity: 256 KiB}, mapping: {scheme: fast, log_blocks: 4}}\n" + k_fill +
           "load: {rw: randwrite, bs: 4k, number_ios: 2000}\n");
-  const auto p999 = [](const Json& report) {
-    for (const Json& one : report["findings"]) {
-      if (one["text"].get<std::string>().starts_with("p99.9 of write")) return one;
-    }
-    return Json();
-  };
   const Json slow = run_with({}, text);
-  const Json one = p999(slow);
+  const Json one = finding(slow, "p99.9 of write");
   INFO(one.dump());
   CHECK(one["cause"] == "merges of log blocks");
   CHECK(one["look_at"] == "ssd.flash.bus or ssd.flash.channels or firmware.mapping.log_blocks");
-  CHECK(p999(run_with({"ssd.flash.bus=4000 MT/s"}, text))["look_at"] == "firmware.mapping.log_blocks");
+  CHECK(told(run_with({"ssd.flash.bus=4000 MT/s"}, text), "p99.9 of write", "look_at") ==
+        "firmware.mapping.log_blocks");
 }
 
 TEST_CASE("erases of free blocks into SLC mode are not collection, and the pSLC's size is what it is",
@@ -397,9 +414,7 @@ TEST_CASE("what reading again costs is told from reads, and no less than what it
   CHECK(found["look_at"] == "ssd.flash.ecc or firmware.ecc");
   const Json sound = run_with({"ssd.flash.reliability.base=0.0001"}, text);
   const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
-  const std::string told = found["text"].get<std::string>();
-  const std::string at_most = "at most ";
-  CHECK(std::stod(told.substr(told.find(at_most) + at_most.size())) >= iops(sound) / iops(retried) - 0.05);
+  CHECK(most_times(found) >= iops(sound) / iops(retried) - 0.05);
 }
 
 TEST_CASE("a wait for one's turn is for the commands of the others", "[program][figure]") {
@@ -487,12 +502,7 @@ TEST_CASE("what limits a burst is told of its own time, however long the drive r
   CHECK(own["channels"].get<double>() > 0.95);
   CHECK(own["channels"].get<double>() ==
         Approx(of_burst(together)["utilisation"]["channels"].get<double>()).epsilon(0.02));
-  const auto told_of = [](const Json& report, const std::string& beginning) -> std::string {
-    for (const Json& one : report["findings"])
-      if (one["text"].get<std::string>().starts_with(beginning)) return one["cause"];
-    return "";
-  };
-  CHECK(told_of(alone, "p99.9 of burst read") == told_of(together, "p99.9 of burst read"));
+  CHECK(told(alone, "p99.9 of burst read") == told(together, "p99.9 of burst read"));
   bool limit = false;
   for (const Json& one : alone["findings"]) {
     const std::string text = one["text"];
@@ -548,13 +558,8 @@ TEST_CASE("nothing waits for writes of loads that have not begun", "[program]") 
   const Json before = run_with(
       {},
       drive + loads + "  - {name: later, rw: write, bs: 64k, iodepth: 8, size: 100 MiB, startdelay: 60 s}\n");
-  const auto told = [](const Json& report, const std::string& beginning) -> Json {
-    for (const Json& one : report["findings"])
-      if (one["text"].get<std::string>().starts_with(beginning)) return one["cause"];
-    return {};
-  };
   for (const std::string operation : {"read", "write"}) {
-    CHECK(told(alone, "p99.9 of " + operation).is_string());
+    CHECK_FALSE(told(alone, "p99.9 of " + operation).empty());
     CHECK(told(before, "p99.9 of first " + operation) == told(alone, "p99.9 of " + operation));
   }
 }
@@ -587,6 +592,103 @@ TEST_CASE("what limits several loads in their own times is told of each", "[prog
     CHECK(own(load) == Approx(own(0)).epsilon(0.01));
     CHECK(own(load) > 0.95);
   }
+}
+
+TEST_CASE("writes that reads keep waiting are told whose reads they are, and what prefers them",
+          "[program]") {
+  const std::string text =
+      replaced(replaced(k_tlc_drive, "28 %", "20 %"), "sequential}]",
+               "sequential}, {overwrite: 2x, order: random}]") +
+      "load:\n"
+      "  - {name: reader, rw: randread, bs: 4k, iodepth: 64, time_based: true, runtime: 3 s}\n"
+      "  - {name: oltp, rw: randwrite, bs: 4k, iodepth: 4000, rate_iops: 6000, time_based: true, runtime: 3 "
+      "s}\n";
+  const Json starved = run_with({}, text);
+  const Json writes = finding(starved, "p99.9 of oltp write");
+  INFO(starved["findings"].dump());
+  REQUIRE_FALSE(writes.empty());
+  CHECK(writes["cause"] == "reads of reader");
+  CHECK(writes["look_at"] == "that load, ssd.flash.scheduling or ssd.flash.channels");
+  // Nothing prefers reads, or not for long enough to count.
+  for (const std::string scheduling : {"{policy: out-of-order}", "{starvation_bound: 0 s}"}) {
+    const Json fair = run_with({"ssd.flash.scheduling=" + scheduling}, text);
+    INFO(fair["findings"].dump());
+    CHECK(fair["findings"].dump().find("ssd.flash.scheduling") == std::string::npos);
+  }
+}
+
+TEST_CASE("flushes wait for reads that are preferred to their programs", "[program]") {
+  const std::string text = k_tlc_drive +
+                           "load:\n"
+                           "  - {name: reader, rw: randread, bs: 4k, iodepth: 16, number_ios: 20000}\n"
+                           "  - {name: log, rw: write, bs: 4k, fsync: 1, number_ios: 1000}\n";
+  const auto look_at = [&](const Settings& settings) {
+    const Json report = run_with(settings, text);
+    CHECK(told(report, "p99.9 of log flush") == "reads of reader");
+    return told(report, "p99.9 of log flush", "look_at");
+  };
+  CHECK(look_at({}) == "that load, ssd.flash.scheduling or ssd.flash.channels");
+  CHECK(look_at({"ssd.flash.scheduling.policy=out-of-order"}) == "that load, or ssd.flash.channels");
+}
+
+TEST_CASE("mapping pages that are written in parts are named, with what that costs", "[program]") {
+  const std::string text = k_tlc_drive +
+                           "firmware: {mapping: {unit: 16 KiB}}\n"
+                           "load: {rw: randwrite, bs: 4k, iodepth: 32, number_ios: 40000}\n";
+  const Json report = run_with({}, text);
+  const Json parts = finding(report, "mapping pages written in parts: ");
+  INFO(report["findings"].dump());
+  REQUIRE_FALSE(parts.empty());
+  CHECK(parts["look_at"] == "firmware.mapping.unit");
+  const std::string said = parts["text"].get<std::string>();
+  CHECK(std::stod(said.substr(said.find(": ") + 2)) ==
+        Approx(report["write_amplification"]["host"]["value"].get<double>()).margin(0.005));
+  // Pages that writes fill, by themselves or together in the buffer.
+  for (const Settings& settings :
+       std::vector<Settings>{{"firmware.mapping.unit=4 KiB"}, {"load.bs=16k"}, {"load.rw=write"}})
+    CHECK(told(run_with(settings, text), "mapping pages written in parts").empty());
+}
+
+TEST_CASE("padding is named, with why programs are not filled", "[program]") {
+  const std::string text = k_tlc_drive + "load: {rw: randwrite, bs: 4k, iodepth: 32, number_ios: 20000}\n";
+  const Json through = run_with({"firmware.buffer.mode=write-through"}, text);
+  INFO(through["findings"].dump());
+  CHECK(told(through, "padding: 64.3 % of what was programmed holds no data: each write", "look_at") ==
+        "firmware.buffer.mode");
+  const Json flushed =
+      run_with({"load.fsync=1", "load.iodepth=1", "load.numjobs=16", "load.number_ios=2000"}, text);
+  INFO(flushed["findings"].dump());
+  CHECK(told(flushed, "padding: ", "look_at") == "the host's flushes and force unit access");
+  // Writes that fill program units, and a buffer that gathers them.
+  CHECK(told(run_with({"firmware.buffer.mode=write-through", "load.bs=64k", "load.number_ios=2000"}, text),
+             "padding")
+            .empty());
+  CHECK(told(run_with({}, text), "padding").empty());
+}
+
+TEST_CASE("dies that no command waits for are busy with the flash's own time, which no more dies shorten",
+          "[program]") {
+  const std::string text =
+      replaced(k_tlc_drive, "channels: 2, ways: 2", "channels: 1, ways: 1, bus: 800 MT/s") +
+      "load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 3000}\n";
+  const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  const Json alone = run_with({}, text);
+  const Json dies = finding(alone, "the dies: ");
+  INFO(alone["findings"].dump());
+  REQUIRE_FALSE(dies.empty());
+  CHECK(dies["cause"] == "the flash's own time");
+  CHECK(dies["look_at"] == "ssd.flash.part");
+  const Json& ledger = alone["results"]["total"]["operations"]["read"]["ledger"];
+  CHECK(most_times(dies) == Approx(1 / (1 - ledger["sense"]["share"].get<double>())).epsilon(0.01));
+  CHECK(iops(run_with({"ssd.flash.ways=4"}, text)) == Approx(iops(alone)).epsilon(0.01));
+  const Json through = run_with({"load.rw=randwrite", "firmware.buffer.mode=write-through"}, text);
+  CHECK(told(through, "the dies: ") == "the flash's own time");
+  // Who has something waiting gains from more dies.
+  const Json two = run_with({"load.iodepth=2"}, text);
+  CHECK(told(two, "the dies: ") == "reads of the flash");
+  CHECK(told(two, "the dies: ", "look_at") == "ssd.flash.ways or ssd.flash.channels");
+  // Writes that the buffer has taken say nothing of how many programs there are to do.
+  CHECK(told(run_with({"load.rw=randwrite"}, text), "the dies: ") == "programs of host data");
 }
 
 }  // namespace tlmssd::program_tests
