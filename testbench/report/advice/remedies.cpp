@@ -89,27 +89,41 @@ bool has_log_blocks(const MeasuredDrive& drive) {
   return mapping != nullptr && mapping->contains("merges");
 }
 
-/// What moves data that are not collected: out of blocks in SLC mode, or as a feature has it.
-Remedy of_migration(const MeasuredDrive& drive) {
+/// What moves data that are not collected, and erases for that: out of blocks in SLC mode, or as a
+/// feature has it; of several, what moves the most. Where nothing is folded, free blocks may be
+/// erased so that they can be written in SLC mode.
+Remedy of_migration(const MeasuredDrive& drive, const Asker& asker) {
+  struct Mover {
+    const char* part;  ///< of the write amplification
+    const char* cause;
+    const char* firmware;
+  };
+  static constexpr Mover k_movers[] = {
+      {"folding", "folding", "firmware.pslc"},
+      {"parity", "parity over dies", "firmware.parity"},
+      {"copies", "replicas", "firmware.replicas"},
+      {"partition", "moves to read dies", "firmware.partition"},
+      {"replicas of contents", "replicas of popular contents", "firmware.redirection"}};
+  const Json* const parts = find_group(drive.statistics, "write amplification");
+  const Mover* most = nullptr;
+  double moved = 0;
+  for (const Mover& mover : k_movers) {
+    const double units = parts == nullptr ? 0 : number_in(*parts, mover.part);
+    if (units <= moved) continue;
+    most = &mover;
+    moved = units;
+  }
+  if (most != nullptr) return {most->cause, "", 0, most->firmware};
   if (number_in(drive.statistics, "blocks folded") > 0) return {"folding", "", 0, "firmware.pslc"};
+  if (number_in(drive.statistics, "blocks prepared") > 0)
+    return {"erases for SLC mode", suspend_key(drive, asker, false, true), 0, "firmware.pslc"};
   return {"moves between blocks", "", 0};
-}
-
-/// Free blocks that are erased so that they can be written in SLC mode.
-constexpr const char* k_slc_erases = "erases for SLC mode";
-
-/// Whether all that is done for collection is erases for blocks in SLC mode: free ones that are
-/// prepared, and those that folding has emptied.
-bool erases_for_slc_alone(const MeasuredDrive& drive) {
-  const Json* const pslc = find_group(drive.statistics, "pslc");
-  return pslc != nullptr && pslc->contains("policy") && number_in(drive.statistics, "victims") == 0 &&
-         number_in(*pslc, "blocks prepared") + number_in(*pslc, "blocks folded") > 0;
 }
 
 /// What makes room for what is written.
 Remedy of_making_room(const MeasuredDrive& drive, const Asker& asker) {
   const bool folding = drive.dies_busy_with("migration") > drive.dies_busy_with("gc");
-  return folding ? of_migration(drive) : of_collection(drive, asker);
+  return folding ? of_migration(drive, asker) : of_collection(drive, asker);
 }
 
 /// Pages of a map that is in flash.
@@ -215,10 +229,6 @@ std::string suspend_key(const MeasuredDrive& drive, const Asker& asker, bool pro
 Remedy of_collection(const MeasuredDrive& drive, const Asker& asker) {
   if (has_log_blocks(drive))
     return {"merges of log blocks", suspend_key(drive, asker, true, true), 0, "firmware.mapping.log_blocks"};
-  if (erases_for_slc_alone(drive)) {
-    if (number_in(drive.statistics, "blocks folded") > 0) return of_migration(drive);
-    return {k_slc_erases, suspend_key(drive, asker, false, true), 0, "firmware.pslc"};
-  }
   return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, asker, true, true)), 0,
           "firmware.gc"};
 }
@@ -239,14 +249,11 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
   const Retries retries = retries_of(drive);
   const double reads = time("read");
   const Remedy again = of_error_correction();
-  const Remedy collection = of_collection(drive, asker);
-  const Remedy migration = of_migration(drive);
-  const bool folds = collection.cause == migration.cause;  // with the erases that it takes
   const std::vector<Work> works = {
-      {collection, time("gc") + (folds ? time("migration") : 0)},
+      {of_collection(drive, asker), time("gc")},
       {of_programs(drive, "ssd.flash.ways or ssd.flash.channels"), time("program") + time("erase"), false},
       {of_reads(drive), reads * (1 - retries.share), false},
-      {migration, time("migration")},
+      {of_migration(drive, asker), time("migration")},
       {of_map_pages(), time("map")},
       {{"refresh", "", 0, "firmware.refresh"}, time("refresh")},
       {{"wear levelling", "", 0, "firmware.wear"}, time("wear")},
@@ -296,7 +303,7 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
     return of_programs(
         drive, joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"),
                       " or ", "ssd.flash.ways"));
-  if (cause == "die busy: migration") return of_migration(drive);
+  if (cause == "die busy: migration") return of_migration(drive, asker);
   if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
   if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
   if (cause == "sense" || cause == "program" || cause == "erase")
