@@ -52,6 +52,18 @@ InputError objection(const std::string& key, const std::string& what) {
   return InputError(Complaint{{}, 0, key, what, {}});
 }
 
+InputError objection_to_table(const std::string& key, std::uint64_t line, const std::string& what) {
+  const std::string place = line == 0 ? "" : "line " + std::to_string(line) + ": ";
+  return InputError(Complaint{{}, 0, key, place + what, {}, Blame::input, {}, line});
+}
+
+void place_in_file(Complaint& complaint, const std::string& file) {
+  const std::uint64_t line = complaint.table_line.value_or(0);
+  if (line != 0) complaint.what.erase(0, complaint.what.find(": ") + 2);
+  complaint.file = file;
+  complaint.line = line;
+}
+
 InputError fault_of(const std::string& thrower, const std::string& what) {
   return InputError(Complaint{{}, 0, {}, what, {}, Blame::input, thrower});
 }

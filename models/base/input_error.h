@@ -33,6 +33,8 @@ struct Complaint {
   /// Another's code that is at fault, "plug-in acme 1.0" or "firmware acme". Without a key it is to
   /// blame, not the place in the user's files that was being worked on.
   std::string thrower = {};
+  /// Set when it is about the lines of the table that `key` gives: which of them, 0: the whole.
+  std::optional<std::uint64_t> table_line = {};
 };
 
 /// "file:line: key: what is wrong; nearest valid: value", or with "nearest valid: key: value" when
@@ -64,6 +66,10 @@ InputError refusal(const std::string& key, const std::string& what, const std::s
 InputError refusal(const std::string& key, const std::string& what, const Proposal& proposal);
 /// The same where no value can be named that would do.
 InputError objection(const std::string& key, const std::string& what);
+/// The same of a table that `key` gives line by line. `line` 0: of the table as a whole.
+InputError objection_to_table(const std::string& key, std::uint64_t line, const std::string& what);
+/// Where the lines of such a table are those of a file: `complaint` is about that one.
+void place_in_file(Complaint& complaint, const std::string& file);
 /// What another's code has done wrong: "firmware acme".
 InputError fault_of(const std::string& thrower, const std::string& what);
 

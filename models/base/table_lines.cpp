@@ -1,7 +1,5 @@
 #include "models/base/table_lines.h"
 
-#include <fmt/format.h>
-
 #include "models/base/input_error.h"
 #include "models/base/trimmed.h"
 
@@ -14,20 +12,43 @@ constexpr std::string_view k_blanks = " \t\r";
 }  // namespace
 
 void TableLines::refuse_line(std::size_t line, const std::string& what) const {
-  const std::string place = line == 0 ? "" : fmt::format("line {}: ", line);
-  throw objection(key_, place + what);
+  throw objection_to_table(key_, line, what);
 }
 
-std::vector<std::string> TableLines::fields_of(const std::string& line) {
-  const std::string_view text = trimmed(line, k_blanks);
-  if (text.empty() || text.front() == '#') return {};
+std::vector<std::string> TableLines::fields_of(const std::string& line) const {
+  std::string_view rest = trimmed(line, k_blanks);
+  if (rest.empty() || rest.front() == '#') return {};
   std::vector<std::string> fields;
-  for (std::size_t begin = 0;;) {
-    const std::size_t comma = text.find(',', begin);
-    fields.emplace_back(trimmed(text.substr(begin, comma - begin), k_blanks));
-    if (comma == std::string::npos) return fields;
-    begin = comma + 1;
+  for (;;) {
+    fields.push_back(take_field(rest));
+    if (rest.empty()) return fields;
+    rest.remove_prefix(1);  // the comma
+    rest = trimmed(rest, k_blanks);
   }
+}
+
+/// Takes it and the blanks behind it from the beginning of `rest`.
+std::string TableLines::take_field(std::string_view& rest) const {
+  if (!rest.starts_with('"')) {
+    const std::string_view field = rest.substr(0, rest.find(','));
+    rest.remove_prefix(field.size());
+    return std::string(trimmed(field, k_blanks));
+  }
+  std::string field;
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    if (rest[i] == '"') {
+      const bool quote = i + 1 < rest.size() && rest[i + 1] == '"';
+      if (!quote) {
+        rest = trimmed(rest.substr(i + 1), k_blanks);
+        if (!rest.empty() && rest.front() != ',')
+          refuse("has something between a quotation mark and a comma");
+        return std::string(trimmed(field, k_blanks));
+      }
+      ++i;
+    }
+    field += rest[i];
+  }
+  refuse("has no second quotation mark");
 }
 
 }  // namespace tlmssd

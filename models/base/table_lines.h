@@ -1,9 +1,11 @@
 // Tables that a scenario gives line by line, as in a CSV file: a line that names the columns, then
-// lines of values. Empty lines and lines that begin with # are passed over.
+// lines of values. Empty lines and lines that begin with # are passed over; a value may be in
+// double quotes, which then stand for themselves when they are doubled.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -42,7 +44,8 @@ class TableLines {
 
  private:
   /// Between commas, without blanks around them; nothing: the line is passed over.
-  static std::vector<std::string> fields_of(const std::string& line);
+  [[nodiscard]] std::vector<std::string> fields_of(const std::string& line) const;
+  std::string take_field(std::string_view& rest) const;
 
   std::string key_;
   std::string columns_;

@@ -237,7 +237,7 @@ Node PartFiles::read(const std::string& name, const Origin& origin, const std::s
       " a map (key: value ...)");
 }
 
-std::vector<std::string> PartFiles::lines(const std::string& name, const Origin& origin) const {
+PartFiles::Lines PartFiles::lines(const std::string& name, const Origin& origin) const {
   const Found found = find(name, origin, "");
   if (found.text.size() > k_longest_document) throw origin.error(*found.file + " is longer than 1 MiB");
   if (!is_text(found.text)) throw origin.error(*found.file + " is not text (UTF-8)");
@@ -253,7 +253,7 @@ std::vector<std::string> PartFiles::lines(const std::string& name, const Origin&
     lines.push_back(std::move(line));
     begin = end + 1;
   }
-  return lines;
+  return {*found.file, std::move(lines)};
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {

@@ -24,8 +24,12 @@ class PartFiles {
   /// The map that stands for a section which may come from a file: itself, or the file it names
   /// overlaid by its own keys.
   [[nodiscard]] Node expanded(const Node& node, const std::string& path, std::size_t depth = 0) const;
+  struct Lines {
+    std::string file;
+    std::vector<std::string> lines;
+  };
   /// The lines of the text file `name`, looked for as part files are.
-  [[nodiscard]] std::vector<std::string> lines(const std::string& name, const Origin& origin) const;
+  [[nodiscard]] Lines lines(const std::string& name, const Origin& origin) const;
 
  private:
   struct Found {

@@ -260,7 +260,13 @@ class ScenarioReader {
     try {
       if (const auto now = renamed(name, child.value.text); !now.empty())
         throw InputError(in_quotes(child.value.text) + " is called " + in_quotes(now) + " now");
-      setting->given = read_value(*setting->spec, child.value);
+      if (setting->spec->lines_of_file && child.value.type == Node::Type::scalar) {
+        PartFiles::Lines read = parts_.lines(child.value.text, child.value.origin);
+        setting->given = Value(std::move(read.lines));
+        setting->lines_of = std::move(read.file);
+      } else {
+        setting->given = read_value(*setting->spec, child.value);
+      }
     } catch (const InputError& problem) {
       wrong_.insert(name);
       Complaint complaint = problem.complaint();
@@ -280,8 +286,6 @@ class ScenarioReader {
         return parse_value(spec, "");
       throw InputError(type_problem(spec, node));
     }
-    if (spec.lines_of_file && node.type == Node::Type::scalar)
-      return Value(parts_.lines(node.text, node.origin));
     if (node.type != Node::Type::sequence) throw InputError(type_problem(spec, node));
     std::vector<Value> elements;
     for (const Node::Child& child : node.children) {

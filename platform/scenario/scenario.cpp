@@ -129,6 +129,10 @@ Complaint Scenario::place_of(std::string_view path, Complaint complaint) const {
     return complaint;
   };
   const SectionValues::Setting* setting = find_setting(path);
+  if (setting != nullptr && complaint.table_line && !setting->lines_of.empty()) {
+    place_in_file(complaint, setting->lines_of);
+    return complaint;
+  }
   if (setting != nullptr && setting->given) return at(setting->origin);
   // Else the innermost section around it that was given; the scenario as a whole only when it is
   // meant.

@@ -61,6 +61,7 @@ class SectionValues final : public ParameterValues {
     std::optional<Value> given;
     Origin origin;  ///< of `given`
     mutable bool read = false;
+    std::string lines_of = {};  ///< the file whose lines `given` is; empty: they are in the scenario
     [[nodiscard]] const Value* given_value() const { return given ? &*given : nullptr; }
     /// Given, or by default; null when it is optional and absent.
     [[nodiscard]] const Value* effective() const {
