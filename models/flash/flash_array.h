@@ -63,6 +63,10 @@ class FlashArray {
   /// Every page that holds data is read so many times, without the simulation seeing it.
   void disturb(std::uint32_t reads);
   [[nodiscard]] const RetentionClock& retention_clock() const { return clock_; }
+  /// A model looks at the age of data, and the clock of retention has come to its end.
+  [[nodiscard]] bool retention_ended() const {
+    return (bit_errors_ != nullptr || timing_->looks_at_history()) && clock_.has_ended(event_queue_.now());
+  }
   /// Contents and wear of all dies; no operation may be under way.
   void archive(Archive& a);
   /// Totals, then a group per gang, a group per channel with its dies, and a group per die with its

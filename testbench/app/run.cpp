@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "models/base/input_error.h"
+#include "models/base/quantity.h"
 #include "models/base/suggest.h"
 #include "testbench/app/drive_view.h"
 #include "testbench/app/scenario_plugins.h"
@@ -389,6 +390,19 @@ void Run::measure() {
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
   if (const firmware::Firmware& drive = simulation_->ssd().firmware(); drive.read_only())
     warnings_.push_back(fmt::format("the drive has gone read-only: {}", drive.why_read_only()));
+  warn_of_clock();
+}
+
+/// Of data that would be older than the clock of retention can tell.
+void Run::warn_of_clock() {
+  const FlashArray& flash = simulation_->ssd().flash();
+  if (!flash.retention_ended()) return;
+  const double reference = flash.retention_clock().reference_temperature();
+  warnings_.push_back(fmt::format(
+      "age.retention: the clock of retention has come to its end, {:.0f} years at {} "
+      "(ssd.flash.reliability.reference_temperature); data age no further, and what is written now "
+      "not at all",
+      RetentionClock::k_most_days / 365, format_value(Kind::temperature, Value(reference))));
 }
 
 ExitCode Run::exit_code() const {

@@ -7,9 +7,9 @@ namespace tlmssd {
 
 namespace {
 
-constexpr double k_boltzmann = 8.617333262e-5;  // eV / K
-constexpr double k_zero_celsius = 273.15;       // K
-constexpr double k_longest = 4e18;              // ns; two of them fit 63 bits
+constexpr double k_boltzmann = 8.617333262e-5;                       // eV / K
+constexpr double k_zero_celsius = 273.15;                            // K
+constexpr double k_longest = RetentionClock::k_most_days * 86.4e12;  // ns; two of them fit 63 bits
 
 }  // namespace
 
@@ -43,6 +43,10 @@ std::int64_t RetentionClock::at(Picoseconds now) const {
   const double seen = static_cast<double>(now) / 1000 * rate_;
   return std::min(skipped_ + static_cast<std::int64_t>(std::min(seen, k_longest)),
                   static_cast<std::int64_t>(k_longest));
+}
+
+bool RetentionClock::has_ended(Picoseconds now) const {
+  return at(now) >= static_cast<std::int64_t>(k_longest);
 }
 
 void RetentionClock::archive(Archive& a, Picoseconds now) {

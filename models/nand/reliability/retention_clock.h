@@ -3,6 +3,7 @@
 //
 // Arrhenius' law: t_ref = t exp(Ea / k (1 / T_ref - 1 / T)), T absolute, k Boltzmann's constant.
 // The activation energy of 1.1 eV (D) follows from "13 hours at 85 C are about a year at 30 C" (F).
+// The clock ends at 126 years at the reference temperature; data age no further then.
 // The drive has one temperature at a time: no self-heating, no difference between dies. Wear and
 // read disturb do not depend on temperature here.
 #pragma once
@@ -28,7 +29,9 @@ class RetentionClock {
  public:
   explicit RetentionClock(const RetentionConfig& config);
 
-  /// Nanoseconds at the reference temperature since the drive was made, at most 126 years. `now`:
+  static constexpr double k_most_days = 126 * 365;  ///< at the reference temperature
+
+  /// Nanoseconds at the reference temperature since the drive was made, at most k_most_days. `now`:
   /// the event queue's time, spent at the operating temperature.
   [[nodiscard]] std::int64_t at(Picoseconds now) const;
 
@@ -39,8 +42,14 @@ class RetentionClock {
     return age < least_days_ ? least_days_ : age;
   }
 
+  /// It has come to its end: no data grow older.
+  [[nodiscard]] bool has_ended(Picoseconds now) const;
+
   /// Operating temperature, degrees Celsius.
   [[nodiscard]] double temperature() const { return config_.temperature; }
+
+  /// For which the retention of models holds, degrees Celsius.
+  [[nodiscard]] double reference_temperature() const { return config_.reference_temperature; }
 
   /// `seconds` pass at `celsius` without the simulation seeing them.
   void age(double seconds, double celsius);

@@ -66,3 +66,12 @@ TEST_CASE("skipped time adds up, is kept in a snapshot, and ends rather than ove
   CHECK(clock.at(0) == end);
   CHECK(clock.at(k_never) == end);
 }
+
+TEST_CASE("the clock ends at 126 years, and says so") {
+  RetentionClock clock({.reference_temperature = 40});
+  clock.age(125 * 365 * 86'400.0, 40);
+  CHECK_FALSE(clock.has_ended(0));
+  clock.age(365 * 86'400.0, 85);
+  CHECK(clock.has_ended(0));
+  CHECK(RetentionClock::days(clock.at(86'400_s)) == RetentionClock::k_most_days);
+}

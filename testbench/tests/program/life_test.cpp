@@ -32,6 +32,23 @@ TEST_CASE("a run from a snapshot equals the run that preconditioned", "[program]
         read_file(folder.path() / "other" / "report.json"));
 }
 
+TEST_CASE("a run says when the clock of retention has come to its end", "[program]") {
+  const Folder folder;
+  const auto warnings = [&](const std::string& part, const std::string& rest) {
+    std::string text = replaced(k_worked, "page_size: 4 KiB}", "page_size: 4 KiB" + part + "}");
+    text += "age: {retention: " + rest + "}\n";
+    return report_of(folder, folder.write("s.yaml", text), "out")["warnings"];
+  };
+  const std::string aged = ", timing: formula, read: 'base*(1 + 0.00001*age_days)'";
+  const Json told = warnings(aged, "1 y, temperature: 85 C");
+  REQUIRE(told.size() == 1);
+  CHECK_THAT(told[0].get<std::string>(),
+             Catch::Contains("age.retention: the clock of retention has come to its "
+                             "end, 126 years at 40 C"));
+  CHECK(warnings(aged, "180 d, temperature: 85 C") == Json::array());
+  CHECK(warnings("", "1 y") == Json::array());  // nothing looks at the age
+}
+
 TEST_CASE("a run from a snapshot says where the drive was prepared otherwise", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_worked);
