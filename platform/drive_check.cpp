@@ -216,8 +216,12 @@ void check_steady(const SsdConfig& config, const firmware::Firmware& firmware, s
 }
 
 std::unique_ptr<TimingModel> make_timing(const SsdConfig& config, const NandPart& part) {
-  if (config.make_timing) return config.make_timing(part);
-  return in_section("ssd.flash.part", [&] { return make_timing_model(part, given(config.part_values)); });
+  constexpr const char* k_section = "ssd.flash.part";
+  auto model = config.make_timing ? config.make_timing(part) : in_section(k_section, [&] {
+    return make_timing_model(part, given(config.part_values));
+  });
+  in_section(k_section, [&] { model->check_drive(config.geometry()); });
+  return model;
 }
 
 void check_drive(const SsdConfig& config) {

@@ -14,13 +14,17 @@ PageShape::PageShape(const NandPart& part)
 
 std::string to_text(const ArrayOperation& op) {
   static constexpr std::array<const char*, 3> k_names = {"sense", "program", "erase"};
-  return fmt::format(
+  std::string text = fmt::format(
       "{}{} of die {} plane {} block {} page {} (type {}, word line {}, layer {}), {} cycles, {} reads, data "
       "{} days "
       "old at {} C, retry level {}",
       op.slc() ? "SLC " : "", k_names[static_cast<std::size_t>(op.command)], index(op.die), index(op.plane),
       index(op.block), index(op.page), op.type, op.word_line, op.layer, op.cycles, op.reads, op.age_days,
       op.temperature, op.retry_level);
+  if (op.pass_voltage != 1) text += fmt::format(", pass voltage {}", op.pass_voltage);
+  if (op.planes != 1) text += fmt::format(", {} planes", op.planes);
+  if (op.resumed) text += ", resumed";
+  return text;
 }
 
 ArrayOperation sense_operation(const NandPart& part, PageId page, double cycles) {

@@ -42,7 +42,7 @@ struct ArrayOperation {
   /// Sense: days since the block's oldest data were programmed, all temperatures since then brought
   /// to the reference temperature by Arrhenius' law (retention_clock.h).
   double age_days = 0;
-  double reads = 0;  ///< senses of the block since it was erased
+  double reads = 0;  ///< senses of the block since it was erased; a sense counts itself
   /// The same per page that the block can hold, each weighted by its pass voltage: of a full block
   /// read evenly, of each page.
   double reads_per_page = 0;
@@ -63,7 +63,8 @@ struct ArrayAnswer {
   std::vector<Picoseconds> suspend_points = {};
 };
 
-/// "program of page 5 (type 2, layer 1) after 1000 cycles ...", for messages.
+/// "program of page 5 (type 2, layer 1) after 1000 cycles ...", for messages. Pass voltage, planes
+/// and resumed are named where they are not 1, 1 and false.
 std::string to_text(const ArrayOperation& op);
 
 /// Where pages are in a block, worked out once for a part.

@@ -29,9 +29,13 @@ void refuse_assignment(std::string_view text) {
   }
 }
 
-/// tR[type] as a call of a function, position by position.
+/// tR[type] as a call of a function, and the micro sign as u, position by position.
 std::string with_calls(std::string_view text) {
   std::string result(text);
+  for (const std::string_view micro : {"\u00B5s", "\u03BCs"}) {  // as quantities may have it (units.cpp)
+    for (std::size_t at = result.find(micro); at != std::string::npos; at = result.find(micro, at))
+      result.replace(at, micro.size(), " us");
+  }
   std::replace(result.begin(), result.end(), '[', '(');
   std::replace(result.begin(), result.end(), ']', ')');
   return result;

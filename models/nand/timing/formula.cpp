@@ -18,14 +18,22 @@ namespace tlmssd {
 /// of data on a drive where time passes.
 class Formula::Evaluator {
  public:
-  Evaluator(std::string key, const std::string& text, const NandPart& part)
-      : key_(std::move(key)), part_(part), expression_(text, part), values_(expression_.used().size()) {
+  Evaluator(std::string key, std::string text, const NandPart& part, ArrayCommand command, bool slc)
+      : key_(std::move(key)),
+        text_(std::move(text)),
+        part_(part),
+        command_(command),
+        slc_(slc),
+        expression_(text_, part),
+        values_(expression_.used().size()) {
     width_ = values_.size() + (expression_.uses_base() ? 1 : 0);
     keys_.resize(k_kept * width_);
     answers_.resize(k_kept, 0);
   }
 
   [[nodiscard]] const Expression& expression() const { return expression_; }
+
+  void check(const Geometry& drive) const { check_formula(key_, text_, part_, drive, command_, slc_); }
 
   Picoseconds at(const ArrayOperation& op) const {
     const auto& used = expression_.used();
@@ -79,7 +87,10 @@ class Formula::Evaluator {
   }
 
   std::string key_;
+  std::string text_;
   const NandPart& part_;
+  ArrayCommand command_;
+  bool slc_;
   Expression expression_;
   std::size_t width_ = 0;
   mutable std::vector<double> values_;
@@ -92,8 +103,8 @@ class Formula::Evaluator {
 
 Formula::Formula(const std::string& key, const std::string& text, const NandPart& part, ArrayCommand command,
                  bool slc) {
-  check_formula(key, text, part, command, slc);
-  evaluator_ = std::make_unique<Evaluator>(key, text, part);
+  check_formula(key, text, part, part.geometry(1, 1, 1), command, slc);
+  evaluator_ = std::make_unique<Evaluator>(key, text, part, command, slc);
 }
 
 Formula::~Formula() = default;
@@ -104,6 +115,15 @@ bool Formula::looks_at_history() const {
   const auto& used = evaluator_->expression().used();
   return std::any_of(used.begin(), used.end(),
                      [](const TimingArgument* argument) { return argument->history; });
+}
+
+void Formula::check_drive(const Geometry& drive) const {
+  const auto& used = evaluator_->expression().used();
+  if (std::any_of(used.begin(), used.end(), [](const TimingArgument* argument) {
+        return argument->name == "die" || argument->name == "block";
+      })) {
+    evaluator_->check(drive);
+  }
 }
 
 Picoseconds Formula::at(const ArrayOperation& op) const {

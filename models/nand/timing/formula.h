@@ -6,10 +6,12 @@
 // Times are written with their unit (ps ns us ms s); `base` is what the data sheet says of the operation, tR[i] and tPROG[i]
 // what it says of page type i, tBERS of an erase.
 //
-// Checked when it is made: that the result is a time (multiplied by k when all times are), and that
-// over the whole range of the arguments it is above 0 and finite. Ranges are tried out at every
-// corner and at points between, all of them where the arguments are few. What slips through is
-// refused in the run, at the operation it happens to.
+// Checked when it is made: that the operation has its arguments, that the result is a time
+// (multiplied by k when all times are), and that it is above 0 and finite for whatever can occur.
+// Type, layer, word line, page, pages and base go together, page by page; ranges of the others are
+// tried out at every corner and at points between, all of them where the arguments are few. Die and
+// block are checked when the drive is known. What slips through is refused in the run, at the
+// operation it happens to.
 #pragma once
 
 #include <memory>
@@ -31,6 +33,8 @@ class Formula {
   Formula& operator=(Formula&&) noexcept;
 
   [[nodiscard]] bool looks_at_history() const;
+  /// InputError when it is no latency on some die or block of this drive.
+  void check_drive(const Geometry& drive) const;
   /// Answers are kept for each set of arguments that the formula looks at. InputError when the
   /// answer is no time.
   [[nodiscard]] Picoseconds at(const ArrayOperation& op) const;

@@ -21,6 +21,11 @@ namespace {
 
 constexpr std::size_t k_most_points = 40'000;
 
+/// Pages of a block of which all are tried; of larger ones some.
+constexpr std::uint32_t k_most_pages = 4096;
+/// The same where they make too many points.
+constexpr std::uint32_t k_fewer_pages = 32;
+
 /// Where an expression is evaluated: the values of its arguments, and what the data sheet says
 /// there.
 struct Point {
@@ -28,76 +33,157 @@ struct Point {
   double base = 0;
 };
 
-/// Values of one argument to try: all where they are few, else both ends and some between, closer
-/// together near the lower one.
-std::vector<double> values_to_try(const TimingArgument& argument, const NandPart& part, ArrayCommand command,
-                                  bool slc) {
-  if (argument.name == "slc") return {slc ? 1.0 : 0.0};
-  if (argument.name == "resumed" && command == ArrayCommand::sense) return {0};
-  if (argument.name == "age_days" && command != ArrayCommand::sense) return {0};
-  if (argument.name == "type" && slc) return {0};
-  const Range range = argument.range(part);
-  std::vector<double> values;
-  if (argument.whole && range.maximum - range.minimum < 8) {
-    for (double value = range.minimum; value <= range.maximum; ++value) values.push_back(value);
-    return values;
-  }
-  const double width = range.maximum - range.minimum;
-  std::set<double> chosen;
-  for (const double share : {0.0, 1e-3, 0.05, 0.25, 0.5, 0.75, 1.0}) {
-    const double value = range.minimum + share * width;
-    chosen.insert(argument.whole ? std::round(value) : value);
-  }
-  if (argument.whole) chosen.insert(range.minimum + 1);
-  if (range.minimum < 0) chosen.insert(0);
-  return {chosen.begin(), chosen.end()};
+/// Those that the page of an operation determines, as it does the data sheet's latency.
+bool follows_from_page(const TimingArgument& argument) {
+  static constexpr std::array<std::string_view, 5> k_names = {"type", "layer", "word_line", "page", "pages"};
+  return std::find(k_names.begin(), k_names.end(), argument.name) != k_names.end();
 }
 
-/// Data sheet latencies that operations of this kind can have.
-std::vector<double> bases(const NandPart& part, ArrayCommand command, bool slc) {
-  std::set<double> found;
-  for (std::uint32_t type = 0; type < part.bits(); ++type) {
-    ArrayOperation op;
-    op.command = command;
-    op.mode = slc ? BlockMode::slc : BlockMode::native;
-    op.page = PageId{type};
-    op.pages = command == ArrayCommand::program && !slc ? part.pages_per_step() : 1;
-    found.insert(static_cast<double>(data_sheet_latency(part, op)));
-  }
-  return {found.begin(), found.end()};
-}
-
-/// Calls `visit` for every combination, or for all corners and a sample when they are too many;
-/// until it says false.
-void each_point(const std::vector<std::vector<double>>& axes, const std::vector<double>& bases,
-                const std::function<bool(const Point&)>& visit) {
-  std::size_t count = bases.size();
-  for (const auto& axis : axes) count = std::min(count * axis.size(), k_most_points + 1);
-  Point point{std::vector<double>(axes.size()), 0};
-  const auto set = [&](auto&& choose) {
-    for (std::size_t i = 0; i < axes.size(); ++i) point.values[i] = axes[i][choose(axes[i].size())];
-    point.base = bases[choose(bases.size())];
-    return visit(point);
-  };
-  if (count <= k_most_points) {
-    for (std::size_t n = 0; n < count; ++n) {
-      std::size_t rest = n;
-      const auto digit = [&](std::size_t size) { return std::exchange(rest, rest / size) % size; };
-      if (!set(digit)) return;
+/// Where an expression is tried: operations of one kind that can occur on a part.
+class Points {
+ public:
+  Points(const Expression& expression, const NandPart& part, const Geometry& drive, ArrayCommand command,
+         bool slc)
+      : expression_(expression),
+        part_(part),
+        drive_(drive),
+        command_(command),
+        mode_(slc ? BlockMode::slc : BlockMode::native) {
+    for (std::size_t i = 0; i < expression.used().size(); ++i) {
+      if (follows_from_page(*expression.used()[i])) continue;
+      axes_.push_back({i, values_to_try(*expression.used()[i])});
+      combinations_ = std::min(combinations_ * axes_.back().values.size(), k_most_points + 1);
     }
-    return;
+    places_ = places(k_most_pages);
+    if (combinations_ * places_.size() > k_most_points) places_ = places(k_fewer_pages);
   }
-  const std::size_t corners = std::size_t{1} << std::min<std::size_t>(axes.size() + 1, 13);
-  for (std::size_t n = 0; n < corners; ++n) {
-    std::size_t rest = n;
-    const auto end = [&](std::size_t size) { return std::exchange(rest, rest / 2) % 2 == 0 ? 0 : size - 1; };
-    if (!set(end)) return;
+
+  /// Calls `visit` for every combination, or for all corners and a sample when they are too many.
+  template <class Visit>
+  void each(Visit visit) const {
+    if (combinations_ * places_.size() <= k_most_points) {
+      for (std::size_t n = 0; n < combinations_; ++n) {
+        std::size_t rest = n;
+        const auto digit = [&](std::size_t size) { return std::exchange(rest, rest / size) % size; };
+        for (Point point : places_) visit(set(point, digit));
+      }
+      return;
+    }
+    const std::size_t corners = std::size_t{1} << std::min<std::size_t>(axes_.size(), 11);
+    for (std::size_t n = 0; n < corners; ++n) {
+      for (Point point : places_) {
+        std::size_t rest = n;
+        visit(set(point,
+                  [&](std::size_t size) { return std::exchange(rest, rest / 2) % 2 == 0 ? 0 : size - 1; }));
+      }
+    }
+    sample(k_most_points, visit);
   }
-  RandomStream random(1, "formula check");
-  for (std::size_t n = 0; n < k_most_points; ++n) {
-    if (!set([&](std::size_t size) { return random.below(size); })) return;
+
+  /// So many, at random.
+  template <class Visit>
+  void sample(std::size_t count, Visit visit) const {
+    RandomStream random(1, "formula check");
+    const auto any = [&](std::size_t size) { return static_cast<std::size_t>(random.below(size)); };
+    for (std::size_t n = 0; n < count; ++n) {
+      Point point = places_[any(places_.size())];
+      visit(set(point, any));
+    }
   }
-}
+
+ private:
+  struct Axis {
+    std::size_t argument;  // in Expression::used()
+    std::vector<double> values;
+  };
+
+  template <class Choose>
+  const Point& set(Point& point, Choose choose) const {
+    for (const Axis& axis : axes_) point.values[axis.argument] = axis.values[choose(axis.values.size())];
+    return point;
+  }
+
+  /// All where they are few, else both ends and some between, closer together near the lower one.
+  [[nodiscard]] std::vector<double> values_to_try(const TimingArgument& argument) const {
+    Range range = argument.occurring(part_, command_, mode_);
+    if (argument.name == "die") range = {0, drive_.dies() - 1};
+    if (argument.name == "block") range = {0, drive_.blocks - 1};
+    std::vector<double> values;
+    if (argument.whole && range.maximum - range.minimum < 8) {
+      for (double value = range.minimum; value <= range.maximum; ++value) values.push_back(value);
+      return values;
+    }
+    const double width = range.maximum - range.minimum;
+    std::set<double> chosen;
+    for (const double share : {0.0, 1e-4, 1e-3, 0.05, 0.25, 0.5, 0.75, 1.0}) {
+      const double value = range.minimum + share * width;
+      chosen.insert(argument.whole ? std::round(value) : value);
+    }
+    if (argument.whole) chosen.insert(range.minimum + 1);
+    if (range.minimum < 0) chosen.insert(0);
+    return {chosen.begin(), chosen.end()};
+  }
+
+  /// First pages of the operations on a block: of all its word lines, or of the first, the last and
+  /// some between where there are more than `most` pages.
+  [[nodiscard]] std::vector<std::uint32_t> first_pages(std::uint32_t step, std::uint32_t most) const {
+    const bool slc = mode_ == BlockMode::slc;
+    const std::uint32_t pages = slc ? part_.slc_pages_per_block() : part_.pages_per_block;
+    const std::uint32_t on_line = slc ? 1 : part_.bits();
+    const std::uint32_t lines = (pages + on_line - 1) / on_line;
+    const std::uint32_t some = std::min(lines, std::max(most / on_line, 4U));
+    std::set<std::uint32_t> tried = {0, std::min(1U, lines - 1), lines - std::min(2U, lines), lines - 1};
+    for (std::uint32_t n = 0; n < some; ++n)
+      tried.insert(static_cast<std::uint32_t>(std::uint64_t{n} * lines / some));
+    std::vector<std::uint32_t> first;
+    for (const std::uint32_t line : tried) {
+      const std::uint32_t end = std::min((line + 1) * on_line, pages);
+      for (std::uint32_t page = line * on_line; page < end; page += step) first.push_back(page);
+    }
+    return first;
+  }
+
+  /// Points that differ in what follows from the page; the rest is to be set.
+  [[nodiscard]] std::vector<Point> places(std::uint32_t most) const {
+    const auto& used = expression_.used();
+    ArrayOperation op;
+    op.command = command_;
+    op.mode = mode_;
+    std::vector<Point> found;
+    std::set<std::vector<double>> seen;
+    const auto add = [&] {
+      Point point{std::vector<double>(used.size()), 0};
+      for (std::size_t i = 0; i < used.size(); ++i)
+        if (follows_from_page(*used[i])) point.values[i] = used[i]->of(op);
+      if (expression_.uses_base()) point.base = static_cast<double>(data_sheet_latency(part_, op));
+      std::vector<double> all = point.values;
+      all.push_back(point.base);
+      if (seen.insert(all).second) found.push_back(point);
+    };
+    if (command_ == ArrayCommand::erase) {
+      add();
+      return found;
+    }
+    const bool native_program = command_ == ArrayCommand::program && mode_ == BlockMode::native;
+    const std::uint32_t step = native_program ? part_.pages_per_step() : 1;
+    const PageShape shape(part_);
+    for (const std::uint32_t page : first_pages(step, most)) {
+      shape.place(op, PageId{page});
+      op.pages = std::min(step, part_.pages_per_block - page);
+      add();
+    }
+    return found;
+  }
+
+  const Expression& expression_;
+  const NandPart& part_;
+  const Geometry& drive_;
+  ArrayCommand command_;
+  BlockMode mode_;
+  std::vector<Axis> axes_;  // of what does not follow from the page
+  std::size_t combinations_ = 1;
+  std::vector<Point> places_;
+};
 
 /// Beginnings and ends of the words and signs of an expression.
 struct Token {
@@ -106,7 +192,8 @@ struct Token {
 };
 std::vector<Token> tokens_of(const std::string& text) {
   const auto word = [](char c) {
-    return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
+    const auto byte = static_cast<unsigned char>(c);  // of UTF-8, as in a micro sign
+    return std::isalnum(byte) != 0 || c == '_' || c == '.' || byte >= 0x80;
   };
   std::vector<Token> tokens;
   for (std::size_t i = 0; i < text.size();) {
@@ -147,28 +234,25 @@ class Scaled {
 
 class Check {
  public:
-  Check(const std::string& key, const std::string& text, const NandPart& part, ArrayCommand command, bool slc)
-      : key_(key), text_(text), part_(part), command_(command), slc_(slc) {}
+  Check(const std::string& key, const std::string& text, const NandPart& part, const Geometry& drive,
+        ArrayCommand command, bool slc)
+      : key_(key), text_(text), part_(part), drive_(drive), command_(command), slc_(slc) {}
 
   void run() const {
     const std::unique_ptr<Expression> whole = read();
-    std::vector<std::vector<double>> axes;
     for (const TimingArgument* argument : whole->used())
-      axes.push_back(values_to_try(*argument, part_, command_, slc_));
-    const std::vector<double> base = bases(part_, command_, slc_);
+      if (!argument->belongs_to(command_)) refuse_argument(*argument);
+    const Points points(*whole, part_, drive_, command_, slc_);
     std::optional<Point> longest;  // where it is too long
-    each_point(axes, base, [&](const Point& point) {
+    points.each([&](const Point& point) {
       const double value = whole->value(point.values, point.base);
       if (!std::isfinite(value)) refuse_undefined(*whole, point);
       if (!(value >= 0.5)) refuse_negative(*whole, point, value);
       if (!longest && value >= static_cast<double>(k_longest_work)) longest = point;
-      return true;
     });
     const Scaled scaled(text_, part_);
-    std::size_t tried = 0;
-    each_point(axes, base, [&](const Point& point) {
+    points.sample(200, [&](const Point& point) {
       if (!scaled.is_time(*whole, point)) refuse_units(*whole, point);
-      return ++tried < 200;
     });
     if (longest) {  // which a wrong unit would explain better
       refuse(0, text_.size(),
@@ -188,6 +272,15 @@ class Check {
     } catch (const Expression::Unreadable& problem) {
       refuse(problem.position, std::string::npos, problem.what);
     }
+  }
+
+  [[noreturn]] void refuse_argument(const TimingArgument& argument) const {
+    for (const Token& token : tokens_of(text_)) {
+      const std::size_t length = token.end - token.begin;
+      if (text_.compare(token.begin, length, argument.name) == 0)
+        refuse(token.begin, length, no_argument_of(command_));
+    }
+    refuse(0, text_.size(), std::string(argument.name) + " " + no_argument_of(command_));
   }
 
   /// The shortest piece of the text that is an expression by itself and `wrong`; the whole when no
@@ -224,6 +317,8 @@ class Check {
     std::string place;
     for (std::size_t i = 0; i < point.values.size(); ++i)
       place += fmt::format("{}{} = {}", i == 0 ? " where " : ", ", whole.used()[i]->name, point.values[i]);
+    if (whole.uses_base())
+      place += fmt::format("{}base = {:.6g} us", place.empty() ? " where " : ", ", point.base * 1e-6);
     return place;
   }
 
@@ -295,6 +390,7 @@ class Check {
   const std::string& key_;
   const std::string& text_;
   const NandPart& part_;
+  const Geometry& drive_;
   ArrayCommand command_;
   bool slc_;
 };
@@ -307,8 +403,8 @@ std::string too_long(double picoseconds) {
 }
 
 void check_formula(const std::string& key, const std::string& text, const NandPart& part,
-                   ArrayCommand command, bool slc) {
-  Check(key, text, part, command, slc).run();
+                   const Geometry& drive, ArrayCommand command, bool slc) {
+  Check(key, text, part, drive, command, slc).run();
 }
 
 }  // namespace tlmssd

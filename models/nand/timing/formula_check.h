@@ -1,5 +1,5 @@
-// Whether an expression is a latency for every operation of a part: readable, a time, above 0 and
-// below k_longest_work.
+// Whether an expression is a latency for every operation of a part in a drive: readable, of
+// arguments that the operation has, a time, above 0 and below k_longest_work.
 #pragma once
 
 #include <string>
@@ -13,6 +13,6 @@ std::string too_long(double picoseconds);
 
 /// InputError with `key`, the position in `text` and the part of it that is wrong.
 void check_formula(const std::string& key, const std::string& text, const NandPart& part,
-                   ArrayCommand command, bool slc);
+                   const Geometry& drive, ArrayCommand command, bool slc);
 
 }  // namespace tlmssd

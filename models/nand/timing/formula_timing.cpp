@@ -62,6 +62,15 @@ FormulaTiming::FormulaTiming(const Config& config, const NandPart& part) : part_
   errors.throw_if_any();
 }
 
+void FormulaTiming::check_drive(const Geometry& drive) const {
+  ErrorList errors;
+  for (const auto& mode : formulas_) {
+    for (const auto& formula : mode)
+      if (formula) errors.attempt([&] { formula->check_drive(drive); });
+  }
+  errors.throw_if_any();
+}
+
 ArrayAnswer FormulaTiming::answer(const ArrayOperation& op) const {
   ArrayAnswer answer;
   const auto& formula = formulas_[op.slc() ? 1 : 0][static_cast<std::size_t>(op.command)];

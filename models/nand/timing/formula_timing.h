@@ -39,6 +39,7 @@ class FormulaTiming final : public TimingModel {
   FormulaTiming(const Config& config, const NandPart& part);
   [[nodiscard]] ArrayAnswer answer(const ArrayOperation& op) const override;
   [[nodiscard]] bool looks_at_history() const override { return history_; }
+  void check_drive(const Geometry& drive) const override;
 
  private:
   NandPart part_;

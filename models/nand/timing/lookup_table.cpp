@@ -33,8 +33,12 @@ double number_of(const std::string& text) {
 /// Reads the lines into the table.
 class LookupTable::Parser {
  public:
-  Parser(LookupTable& table, const std::string& key, const NandPart& part, const Limits& limits)
-      : table_(table), lines_(key, "type, cycles, time"), part_(part), limits_(limits) {}
+  Parser(LookupTable& table, const NandPart& part, ArrayCommand command, const Limits& limits)
+      : table_(table),
+        lines_(table.key_, "type, cycles, time"),
+        part_(part),
+        command_(command),
+        limits_(limits) {}
 
   void read(const std::vector<std::string>& lines) {
     std::vector<std::vector<double>> rows;
@@ -62,6 +66,7 @@ class LookupTable::Parser {
       const TimingArgument* argument = find_timing_argument(names[i]);
       if (argument == nullptr)
         refuse(in_quotes(names[i]) + " is no argument; there is " + timing_argument_names());
+      if (!argument->belongs_to(command_)) refuse(in_quotes(names[i]) + " " + no_argument_of(command_));
       for (const Axis& axis : table_.axes_)
         if (axis.argument == argument) refuse(in_quotes(names[i]) + " is there twice");
       table_.axes_.push_back({argument, {}, 0});
@@ -128,13 +133,13 @@ class LookupTable::Parser {
     table_.values_.assign(size, k_unset);
   }
 
-  /// Of a name every value must be there: there is nothing between them.
+  /// Of a name every value that occurs must be there: there is nothing between them.
   void check_category(const Axis& axis) const {
     if (axis.argument->name == "die") return;  // how many there are is the drive's business
-    const Range range = axis.argument->range(part_);
-    for (double value = range.minimum; value <= range.maximum; ++value) {
-      if (std::binary_search(axis.points.begin(), axis.points.end(), value)) continue;
-      refuse(fmt::format("has no line with {} {}", axis.argument->name, value));
+    for (const BlockMode mode : {BlockMode::native, BlockMode::slc}) {
+      if (mode == BlockMode::slc && !(table_.has_slc_ && part_.has_slc_mode())) continue;
+      const Range range = axis.argument->occurring(part_, command_, mode);
+      for (double value = range.minimum; value <= range.maximum; ++value) table_.check_category(axis, value);
     }
   }
 
@@ -166,14 +171,27 @@ class LookupTable::Parser {
   LookupTable& table_;
   TableLines lines_;
   const NandPart& part_;
+  ArrayCommand command_;
   Limits limits_;
   std::vector<std::size_t> places_;
 };
 
 LookupTable::LookupTable(const std::string& key, const std::vector<std::string>& lines, const NandPart& part,
-                         const Limits& limits, Between between)
-    : between_(between) {
-  Parser(*this, key, part, limits).read(lines);
+                         ArrayCommand command, const Limits& limits, Between between)
+    : key_(key), between_(between) {
+  Parser(*this, part, command, limits).read(lines);
+}
+
+void LookupTable::check_category(const Axis& axis, double value) const {
+  if (std::binary_search(axis.points.begin(), axis.points.end(), value)) return;
+  throw objection_to_table(key_, 0, fmt::format("has no line with {} {}", axis.argument->name, value));
+}
+
+void LookupTable::check_dies(std::uint32_t dies) const {
+  for (const Axis& axis : axes_) {
+    if (axis.argument->name != "die") continue;
+    for (std::uint32_t die = 0; die < dies; ++die) check_category(axis, die);
+  }
 }
 
 bool LookupTable::looks_at_history() const {

@@ -9,7 +9,8 @@
 // The lines must make a whole grid: each combination of the values that stand in the columns once.
 // Between two values of a column the answer is linear in that column (or that of the lower value,
 // for `step`), beyond the first and the last it stays as there. Columns that are names rather than
-// quantities (type, slc, resumed, plane, die) are matched exactly. Empty lines and lines that begin
+// quantities (type, slc, resumed, plane, die) are matched exactly: there must be a line for each
+// that occurs. A column is an argument that the operation has. Empty lines and lines that begin
 // with # are passed over.
 #pragma once
 
@@ -30,9 +31,12 @@ class LookupTable {
     Picoseconds data_sheet;  ///< the shortest time there; a factor must leave something of it
     Picoseconds longest;     ///< no time may be above it
   };
-  /// `key`: what it is called in messages. InputError names the line of the table.
+  /// `key`: what it is called in messages; `command`: the operations that it is of. InputError
+  /// names the line of the table.
   LookupTable(const std::string& key, const std::vector<std::string>& lines, const NandPart& part,
-              const Limits& limits, Between between);
+              ArrayCommand command, const Limits& limits, Between between);
+  /// InputError when a die of a drive of so many has no line.
+  void check_dies(std::uint32_t dies) const;
 
   [[nodiscard]] bool empty() const { return values_.empty(); }
   /// Whether it says anything of blocks in SLC mode: only if it has a column `slc`.
@@ -53,8 +57,10 @@ class LookupTable {
     double share = 0;
   };
   class Parser;
+  void check_category(const Axis& axis, double value) const;
   [[nodiscard]] Spot locate(const Axis& axis, double value) const;
 
+  std::string key_;
   std::vector<Axis> axes_;
   std::vector<double> values_;
   bool factor_ = false;  // values_ are shares of the data sheet's, else picoseconds

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "models/base/input_error.h"
+
 namespace tlmssd {
 
 namespace {
@@ -81,7 +83,7 @@ TableTiming::TableTiming(const Config& config, const NandPart& part) : part_(par
   const auto read = [&](ArrayCommand command, const char* key, const std::vector<std::string>& lines,
                         Picoseconds shortest) {
     if (lines.empty()) return;
-    tables_[number(command)] = LookupTable(key, lines, part, {shortest, longest(command)}, between);
+    tables_[number(command)] = LookupTable(key, lines, part, command, {shortest, longest(command)}, between);
   };
   const auto least = [](const auto& times) { return *std::min_element(times.begin(), times.end()); };
   read(ArrayCommand::sense, "read_table", config.read_table, least(sense_));
@@ -94,6 +96,12 @@ TableTiming::TableTiming(const Config& config, const NandPart& part) : part_(par
     plain_ = plain_ && tables_[i].empty() && !spreads_[i].any();
     history_ = history_ || spreads_[i].any() || tables_[i].looks_at_history();
   }
+}
+
+void TableTiming::check_drive(const Geometry& drive) const {
+  ErrorList errors;
+  for (const LookupTable& table : tables_) errors.attempt([&] { table.check_dies(drive.dies()); });
+  errors.throw_if_any();
 }
 
 Picoseconds TableTiming::data_sheet(const ArrayOperation& op) const {

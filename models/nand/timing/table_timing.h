@@ -41,6 +41,7 @@ class TableTiming final : public TimingModel {
   TableTiming(const Config& config, const NandPart& part);
   [[nodiscard]] ArrayAnswer answer(const ArrayOperation& op) const override;
   [[nodiscard]] bool looks_at_history() const override { return history_; }
+  void check_drive(const Geometry& drive) const override;
 
  private:
   static constexpr std::size_t k_commands = 3;

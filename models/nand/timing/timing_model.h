@@ -28,6 +28,9 @@ class TimingModel {
   /// dies leave the rest as it is by default, which saves the time to work it out, and ask once for
   /// planes whose blocks have as many cycles.
   [[nodiscard]] virtual bool looks_at_history() const { return true; }
+  /// InputError when it cannot answer for every die and block of this drive, as a table that lacks
+  /// a die. Asked before a drive is made.
+  virtual void check_drive(const Geometry& /*drive*/) const {}
   /// What physics says and this model does not follow; the conformance kit leaves it out. Of "read
   /// by age", "read by retry level" and "erase by cycles": which must not become faster as the
   /// latter grows.

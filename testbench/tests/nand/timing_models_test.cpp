@@ -50,12 +50,13 @@ std::string refusal_of(const std::function<void()>& work) {
   return "accepted";
 }
 
-LookupTable table(const Lines& lines, LookupTable::Between between = LookupTable::Between::linear) {
-  return {"program_table", lines, tlc(), {820_us, 10_s}, between};
+LookupTable table(const Lines& lines, LookupTable::Between between = LookupTable::Between::linear,
+                  ArrayCommand command = ArrayCommand::sense) {
+  return {"program_table", lines, tlc(), command, {820_us, 10_s}, between};
 }
 
-std::string refused_table(const Lines& lines) {
-  return refusal_of([&] { static_cast<void>(table(lines)); });
+std::string refused_table(const Lines& lines, ArrayCommand command = ArrayCommand::sense) {
+  return refusal_of([&] { static_cast<void>(table(lines, LookupTable::Between::linear, command)); });
 }
 
 Picoseconds formula(const std::string& text, const ArrayOperation& op) {
@@ -280,4 +281,159 @@ TEST_CASE("the model formula: expressions by command and mode, the data sheet fo
   CHECK(model->answer(slc).duration == 200_us);
   const NandPart without = tlc();
   CHECK_THROWS_WITH(make_timing_model(without, values), Catch::Contains("no SLC mode"));
+}
+
+TEST_CASE("a table over dies has a line for each die of the drive") {
+  NandPart part = tlc();
+  part.timing = "table";
+  const auto answer_to = [&](const Lines& lines, std::uint32_t dies) {
+    return refusal_of([&] {
+      make_timing_model(part, Given({{"read_table", lines}}))->check_drive(part.geometry(dies, 1, 1));
+    });
+  };
+  const Lines gap{"die, time", "0, 100 us", "2, 300 us"};
+  CHECK_THAT(answer_to(gap, 4), Catch::Contains("read_table: has no line with die 1"));
+  CHECK(answer_to(gap, 1) == "accepted");
+  const Lines all{"die, time", "0, 100 us", "1, 200 us", "2, 300 us"};
+  CHECK(answer_to(all, 3) == "accepted");
+  CHECK(answer_to(all, 2) == "accepted");
+  CHECK_THAT(answer_to(all, 4), Catch::Contains("no line with die 3"));
+}
+
+TEST_CASE("an argument that an operation does not have is refused, in tables and formulas") {
+  const Lines type{"type, time", "0, 1 ms", "1, 1 ms", "2, 1 ms"};
+  CHECK_THAT(refused_table(type, ArrayCommand::erase),
+             Catch::Contains("line 1: 'type' is no argument of an erase, which has cycles, temperature"));
+  for (const char* name :
+       {"layer", "word_line", "page", "pages", "age_days", "reads", "retry", "pass_voltage", "layer_z"}) {
+    INFO(name);
+    const Lines one{std::string(name) + ", time", "1, 1 ms"};
+    CHECK_THAT(refused_table(one, ArrayCommand::erase), Catch::Contains("is no argument of an erase"));
+  }
+  CHECK_THAT(refused_table({"retry, time", "0, 1 ms"}, ArrayCommand::program),
+             Catch::Contains("is no argument of a program"));
+  CHECK_THAT(refused_table({"pages, time", "1, 1 ms"}), Catch::Contains("is no argument of a read"));
+  CHECK_THAT(refused_table({"resumed, time", "0, 1 ms"}), Catch::Contains("is no argument of a read"));
+  CHECK(refused_table({"resumed, time", "0, 1 ms", "1, 2 ms"}, ArrayCommand::erase) == "accepted");
+  const auto refused = [](const std::string& text, ArrayCommand command) {
+    const NandPart part = tlc();
+    return refusal_of([&] { Formula("key", text, part, command, false); });
+  };
+  CHECK_THAT(refused("base*(1+retry)", ArrayCommand::erase),
+             Catch::Contains("position 9, at \"retry\": is no argument of an erase, which has cycles"));
+  CHECK_THAT(refused("base*(1+age_days)", ArrayCommand::program),
+             Catch::Contains("position 9, at \"age_days\": is no argument of a program"));
+  CHECK_THAT(refused("base*pages", ArrayCommand::sense), Catch::Contains("is no argument of a read"));
+}
+
+TEST_CASE("a table needs no lines for what a part cannot do") {
+  NandPart part = tlc();
+  part.timing = "table";
+  const auto answer_to = [&](const char* key, const Lines& lines) {
+    return refusal_of([&] { static_cast<void>(make_timing_model(part, Given({{key, lines}}))); });
+  };
+  const Lines native{"slc, time", "0, 100 us"};
+  CHECK(answer_to("read_table", native) == "accepted");
+  CHECK(answer_to("read_table", {"slc, time", "0, 100 us", "1, 50 us"}) == "accepted");
+  part.slc_read_latency = 20_us;
+  part.slc_program_latency = 200_us;
+  part.slc_erase_latency = 2_ms;
+  CHECK_THAT(answer_to("read_table", native), Catch::Contains("no line with slc 1"));
+  const Lines first_type{"type, time", "0, 1 ms"};
+  CHECK_THAT(answer_to("program_table", first_type), Catch::Contains("no line with type 1"));
+  part.program_unit = "word-line";
+  CHECK(answer_to("program_table", first_type) == "accepted");
+  CHECK_THAT(answer_to("erase_table", {"resumed, time", "0, 1 ms"}),
+             Catch::Contains("no line with resumed 1"));
+  part.suspend = false;
+  CHECK(answer_to("erase_table", {"resumed, time", "0, 1 ms"}) == "accepted");
+}
+
+TEST_CASE("a formula is tried where operations can be") {
+  NandPart part = tlc();
+  const auto answer_to = [&](const std::string& text, ArrayCommand command) {
+    return refusal_of([&] { Formula("key", text, part, command, false); });
+  };
+  part.read_latency = {40_us, 80_us, 160_us};
+  CHECK(answer_to("base - 0.5*tR[type]", ArrayCommand::sense) == "accepted");
+  CHECK(answer_to("base*(1 - 0.3*(page - 3*word_line))", ArrayCommand::sense) == "accepted");
+  CHECK(answer_to("base - 30us*(layer == 31 ? 1 : 0)*(type + 1)", ArrayCommand::sense) == "accepted");
+  CHECK_THAT(answer_to("base - 41us", ArrayCommand::sense),
+             Catch::Contains("makes it -1 us") && Catch::Contains("where base = 40 us"));
+  // Beside more arguments than all combinations can be tried of.
+  const std::string more = " + 0us*(cycles + age_days + reads + retry + pass_voltage + planes + block)";
+  CHECK(answer_to("base - 0.5*tR[type]" + more, ArrayCommand::sense) == "accepted");
+  CHECK_THAT(answer_to("base - (page == 191 ? 160us : 0us)" + more, ArrayCommand::sense),
+             Catch::Contains("is no latency"));
+  // The last step of this block has one page.
+  part.cell = "tlc";
+  part.program_unit = "block";
+  part.pages_per_block = 97;
+  part.layers = 0;
+  part.program_latency = {100_us};
+  CHECK_THAT(answer_to("base - 150us", ArrayCommand::program), Catch::Contains("makes it -50 us"));
+  part.pages_per_block = 96;
+  CHECK(answer_to("base - 150us", ArrayCommand::program) == "accepted");
+  CHECK(answer_to("base - 90us*(3 - pages)", ArrayCommand::program) == "accepted");
+  // A read and an erase count themselves.
+  CHECK(answer_to("base / reads", ArrayCommand::sense) == "accepted");
+  CHECK(answer_to("base / cycles", ArrayCommand::erase) == "accepted");
+  CHECK_THAT(answer_to("base / reads", ArrayCommand::program),
+             Catch::Contains("is infinite where reads = 0"));
+}
+
+TEST_CASE("a formula over dies and blocks is tried on those of the drive") {
+  NandPart part = tlc();
+  part.timing = "formula";
+  const auto answer_to = [&](const char* text, const Geometry& drive) {
+    return refusal_of([&] {
+      make_timing_model(part, Given({{"read", std::string(text)}}))->check_drive(drive);
+    });
+  };
+  CHECK(answer_to("base*(1 - 0.2*die)", part.geometry(4, 1, 1)) == "accepted");
+  CHECK_THAT(answer_to("base*(1 - 0.2*die)", part.geometry(4, 2, 1)),
+             Catch::Contains("is no latency where die = 5"));
+  Geometry large = part.geometry(1, 1, 1);
+  CHECK(answer_to("base*(1 - block/1200)", large) == "accepted");
+  large.blocks = 2048;
+  CHECK_THAT(answer_to("base*(1 - block/1200)", large), Catch::Contains("is no latency where block = "));
+}
+
+TEST_CASE("tables and formulas know ages up to the end of the clock of retention") {
+  CHECK(refused_table({"age_days, time", "0, 1 us", "45990, 2 us"}) == "accepted");
+  CHECK_THAT(refused_table({"age_days, time", "0, 1 us", "45991, 2 us"}),
+             Catch::Contains("outside 0 to 45990"));
+  CHECK_THAT(refused_formula("base*(1 - 0.0002*age_days)"), Catch::Contains("is no latency"));
+  CHECK(refused_formula("base*(1 - 0.00002*age_days)") == "accepted");
+}
+
+TEST_CASE("a formula's times may be in µs, with any micro sign") {
+  const ArrayOperation op;
+  CHECK(formula("50\u00B5s + 3 \u03BCs", op) == 53_us);
+  CHECK_THAT(refused_formula("50\u00B5s + layr*1us"), Catch::Contains("position 9, at \"layr*1us\""));
+  CHECK_THAT(refused_formula("3\u00B5s * 4\u00B5s"), Catch::Contains("power of 2"));
+}
+
+TEST_CASE("values of a table may be in quotes") {
+  const LookupTable t = table({"\"layer\", \"time\"", "\"0\",\"10 us\"", "31, \"20 us\""});
+  ArrayOperation op;
+  op.layer = 31;
+  CHECK(t.at(op, 1) == 20e6);
+  CHECK_THAT(refused_table({"layer, time", "0, \"10 us"}),
+             Catch::Contains("line 2: has no second quotation mark"));
+  CHECK_THAT(refused_table({"layer, time", "\"0\" 1, 10 us"}),
+             Catch::Contains("line 2: has something between a quotation mark and a comma"));
+  CHECK_THAT(refused_table({"layer, time", "0, \"1\"\"0 us\""}), Catch::Contains("1\"0 us"));
+  CHECK_THAT(refused_table({"layer, time", "0,"}), Catch::Contains("line 2: time"));
+}
+
+TEST_CASE("what an operation is called names what is unusual about it") {
+  ArrayOperation op;
+  CHECK(to_text(op).ends_with(", retry level 0"));
+  op.pass_voltage = 0.75;
+  op.planes = 2;
+  CHECK(to_text(op).ends_with(", retry level 0, pass voltage 0.75, 2 planes"));
+  ArrayOperation erase = erase_operation();
+  erase.resumed = true;
+  CHECK(to_text(erase).ends_with(", retry level 0, resumed"));
 }

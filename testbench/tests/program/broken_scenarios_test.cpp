@@ -335,10 +335,9 @@ ssd:
       read: base*(1-layer/100)
 load: {rw: randrw, number_ios: 100}
 )");
-  refuse(
-      folder, scenario,
-      "@:10: ssd.flash.part.read: position 1, at \"base*(1-layer/100)\": makes it -13.2857 us, which is no "
-      "latency where layer = 131");
+  refuse(folder, scenario,
+         "@:10: ssd.flash.part.read: position 1, at \"base*(1-layer/100)\": makes it 0 us, which is no "
+         "latency where layer = 100, base = 42.857 us");
 }
 
 TEST_CASE("a table in a file: empty, and with a byte order mark", "[program]") {
@@ -354,6 +353,28 @@ TEST_CASE("a table in a file: empty, and with a byte order mark", "[program]") {
                "\xEF\xBB\xBF"
                "cycles, time\r\n0, 10 us\r\n");
   CHECK(run(folder, {"check", scenario}).code == 0);
+}
+
+TEST_CASE("what is wrong with a table from a file is said of that file", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write(
+      "s.yaml",
+      replaced(k_small, "page_size: 4 KiB}", "page_size: 4 KiB, timing: table, read_table: read.csv}"));
+  folder.write("read.csv", "# of ours\ncycles, time\n0, 10 us\n5, 0 us\n");
+  refuse(folder, scenario,
+         "{folder}/read.csv:4: ssd.flash.part.read_table: time: '0 us' is not above 0 and at most 1 s");
+  folder.write("read.csv", "cycles, temperature, time\n0, 0, 10 us\n5, 5, 10 us\n");
+  refuse(folder, scenario,
+         "{folder}/read.csv: ssd.flash.part.read_table: is not a whole grid: there is no line with cycles 0, "
+         "temperature 5");
+  folder.write("read.csv", "die, time\n0, 10 us\n2, 10 us\n");
+  refuse(folder, scenario, "{folder}/read.csv: ssd.flash.part.read_table: has no line with die 1");
+  // Lines in the scenario are the scenario's.
+  const std::string lines =
+      replaced(k_small, "page_size: 4 KiB}",
+               "page_size: 4 KiB, timing: table, read_table: ['cycles, time', '0, 0 us']}");
+  refuse(folder, folder.write("lines.yaml", lines),
+         "@:9: ssd.flash.part.read_table: line 2: time: '0 us' is not above 0 and at most 1 s");
 }
 
 }  // namespace tlmssd::program_tests
