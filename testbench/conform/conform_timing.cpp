@@ -60,6 +60,10 @@ class TimingChecks {
       found_.check("SLC mode programs no slower than the native mode",
                    [&] { return slc(ArrayCommand::program); });
     }
+    if (const std::string missing = left_out(); !missing.empty()) {
+      found_.check("every kind of operation was asked about", [] { return ""; });
+      found_.note("but for what the part does not have: " + missing);
+    }
     found_.check("the unit of time is the picosecond", [&] { return scale(); });
     found_.check("a call takes at most 2 us", [&] { return cost(); });
     found_.note(fmt::format("{:.0f} ns", nanoseconds_));
@@ -79,6 +83,15 @@ class TimingChecks {
       return fmt::format("{} ps for the {}", time, to_text(operations_[i]));
     }
     return {};
+  }
+
+  /// Operations that only other parts have.
+  [[nodiscard]] std::string left_out() const {
+    std::string missing;
+    if (!part_.has_slc_mode()) missing += "SLC mode";
+    if (part_.pages_per_step() == 1)
+      missing += (missing.empty() ? "" : ", ") + std::string("programs of several pages");
+    return missing;
   }
 
   /// Backwards, so that what came before is another question.

@@ -3,13 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-namespace tlmssd {
+#include "models/nand/timing/arguments.h"
 
-namespace {
-constexpr double k_most_reads = 1e7;
-constexpr double k_most_days = 3650;
-constexpr double k_most_deviation = 3.7;
-}  // namespace
+namespace tlmssd {
 
 SampledOperations::SampledOperations(const NandPart& part, std::uint64_t seed)
     : part_(part), shape_(part), step_(part.pages_per_step()), random_(seed, "conformance") {}
@@ -19,16 +15,21 @@ double SampledOperations::between(double low, double high) {
   return kind == 0 ? low : kind == 1 ? high : low + random_.uniform() * (high - low);
 }
 
+double SampledOperations::among(std::string_view argument, const ArrayOperation& op) {
+  const Range range = find_timing_argument(argument)->occurring(part_, op.command, op.mode);
+  return between(range.minimum, range.maximum);
+}
+
 void SampledOperations::change_history(ArrayOperation& op) {
   op.plane = PlaneId{static_cast<std::uint32_t>(random_.below(part_.planes))};
   op.block = BlockId{static_cast<std::uint32_t>(random_.below(part_.blocks_per_plane))};
-  op.temperature = between(-40, 125);
-  op.reads = std::floor(between(0, k_most_reads));
+  op.temperature = among("temperature", op);
+  op.reads = std::floor(among("reads", op));
   op.reads_per_page = op.reads / part_.pages_per_block;
-  op.die_deviate = between(-k_most_deviation, k_most_deviation);
-  op.block_deviate = between(-k_most_deviation, k_most_deviation);
-  op.layer_deviate = between(-k_most_deviation, k_most_deviation);
-  if (op.command == ArrayCommand::sense) op.age_days = between(0, k_most_days);
+  op.die_deviate = among("die_z", op);
+  op.block_deviate = among("block_z", op);
+  op.layer_deviate = among("layer_z", op);
+  op.age_days = among("age_days", op);
 }
 
 ArrayOperation SampledOperations::next(ArrayCommand command, bool slc) {
@@ -37,8 +38,7 @@ ArrayOperation SampledOperations::next(ArrayCommand command, bool slc) {
   op.mode = slc ? BlockMode::slc : BlockMode::native;
   op.die = DieId{static_cast<std::uint32_t>(random_.below(64))};
   op.planes = 1 + static_cast<std::uint32_t>(random_.below(part_.planes));
-  const double most_cycles = part_.endurance == 0 ? 100'000.0 : 2.0 * part_.endurance;
-  op.cycles = std::floor(between(0, most_cycles));
+  op.cycles = std::floor(among("cycles", op));
   change_history(op);
   if (command == ArrayCommand::erase) {
     op.resumed = random_.below(4) == 0;
@@ -53,7 +53,7 @@ ArrayOperation SampledOperations::next(ArrayCommand command, bool slc) {
     op.resumed = random_.below(4) == 0;
   } else {
     op.retry_level = random_.below(2) == 0 ? 0 : static_cast<std::uint32_t>(random_.below(41));
-    op.pass_voltage = random_.below(2) == 0 ? 1 : between(0.9, 1);
+    op.pass_voltage = random_.below(2) == 0 ? 1 : among("pass_voltage", op);
   }
   shape_.place(op, PageId{page});
   return op;

@@ -2,6 +2,8 @@
 // often.
 #pragma once
 
+#include <string_view>
+
 #include "models/base/random.h"
 #include "models/nand/part/array_operation.h"
 
@@ -15,6 +17,9 @@ class SampledOperations {
   ArrayOperation next(ArrayCommand command, bool slc = false);
   /// A number from `low` to `high`: one in four times an end.
   double between(double low, double high);
+
+  /// A value that this argument of `op` can have (models/nand/timing/arguments.h).
+  double among(std::string_view argument, const ArrayOperation& op);
 
   /// Other values for all that TimingModel::looks_at_history() speaks of.
   void change_history(ArrayOperation& op);

@@ -9,8 +9,10 @@
 #include <thread>
 
 #include "models/nand/reliability/reliability_model.h"
+#include "models/nand/reliability/retention_clock.h"
 #include "models/nand/timing/timing_model.h"
 #include "testbench/conform/conformance.h"
+#include "testbench/conform/sampled_operations.h"
 
 using namespace tlmssd;
 
@@ -193,6 +195,23 @@ Conformance of(const TimingFault& fault, const NandPart& part) {
 }
 
 }  // namespace
+
+TEST_CASE("operations of the kit have all that they can have, and nothing else") {
+  const NandPart part = tlc();
+  SampledOperations samples(part, 1);
+  double least_voltage = 1;
+  double most_days = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const ArrayOperation op = samples.next();
+    least_voltage = std::min(least_voltage, op.pass_voltage);
+    most_days = std::max(most_days, op.age_days);
+    if (op.command != ArrayCommand::sense) CHECK((op.age_days == 0 && op.pass_voltage == 1));
+    if (op.command == ArrayCommand::erase) CHECK((op.reads == 0 && op.cycles >= (op.slc() ? 0 : 1)));
+    if (op.command == ArrayCommand::sense) CHECK(op.reads >= 1);
+  }
+  CHECK(least_voltage == 0.5);
+  CHECK(most_days == RetentionClock::k_most_days);
+}
 
 TEST_CASE("a timing model without fault passes", "[slow]") {
   const NandPart part = tlc();

@@ -41,6 +41,18 @@ void all_conform(const std::string& family, const std::string& section, const st
 
 }  // namespace
 
+TEST_CASE("conform timing says what the part does not have", "[program]") {
+  const Folder folder;
+  const auto says = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"conform", "timing", "table", "--quick"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run(folder, arguments).out;
+  };
+  CHECK_THAT(says({}),
+             Catch::Contains("but for what the part does not have: SLC mode, programs of several pages"));
+  CHECK_THAT(says({"--part", "parts/nand/tlc-176l-hynix.yaml"}), !Catch::Contains("does not have: SLC mode"));
+}
+
 TEST_CASE("every timing and reliability model conforms, whole drives included", "[program][slow]") {
   conforms("timing", "table");
   conforms("timing", "formula");
