@@ -22,6 +22,17 @@ std::string place_of(const FlashOp& op) {
 
 }  // namespace
 
+/// With its content, which may be gone from its owner's memory before it has ended, and whom to
+/// call then.
+struct FirmwareGuard::Program {
+  FirmwareGuard* guard;
+  FlashTransaction* op;
+  EventQueue::Callback on_done;
+  void* on_done_self;
+  std::vector<Lpn> units;
+  std::vector<Stamp> stamps;
+};
+
 // ---- ports as the firmware sees them
 
 class FirmwareGuard::Flash final : public firmware::FlashPort {
@@ -30,7 +41,8 @@ class FirmwareGuard::Flash final : public firmware::FlashPort {
   bool submit(FlashTransaction& op) override {
     guard_.check(op);
     guard_.count(op);
-    return flash_.submit(op);
+    const bool watched = guard_.durable_ && op.command == FlashCommand::program;
+    return watched ? guard_.submit_program(flash_, op) : flash_.submit(op);
   }
   void prefetch(const FlashOp& op) const override { flash_.prefetch(op); }
   [[nodiscard]] std::uint32_t pending(DieId die) const override { return flash_.pending(die); }
@@ -84,12 +96,17 @@ bool FirmwareGuard::decodes() const {
 // ---- commands
 
 void FirmwareGuard::submit(HostCommand& command) {
+  if (durable_) durable_->submitted(command, arrived_);
   outstanding_.emplace(&command, arrived_++);
   firmware_->submit(command);
 }
 
 void FirmwareGuard::complete(HostCommand& command) {
-  if (outstanding_.erase(&command) == 0) refuse("completes a command that is not outstanding (twice?)");
+  const auto known = outstanding_.extract(&command);
+  if (known.empty()) refuse("completes a command that is not outstanding (twice?)");
+  if (durable_) {
+    if (const std::string wrong = durable_->completed(command, known.mapped()); !wrong.empty()) refuse(wrong);
+  }
   ++statistics_.commands;
   if (command.status != HostStatus::success) return;
   const auto sectors = static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes);
@@ -151,6 +168,50 @@ void FirmwareGuard::count(const FlashOp& op) {
       statistics_.units_padded.at(purpose) += op.slots - live;
       return;
     }
+  }
+}
+
+// ---- durability
+
+void FirmwareGuard::check_durability() {
+  durable_ = std::make_unique<DurableWrites>(
+      static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes));
+}
+
+bool FirmwareGuard::submit_program(firmware::FlashPort& flash, FlashTransaction& op) {
+  const std::size_t stamps = op.slots * (shape_.mapping_page_bytes / shape_.lba_bytes);
+  auto made = std::make_unique<Program>(Program{this,
+                                                &op,
+                                                op.on_done,
+                                                op.on_done_self,
+                                                {op.spare, op.spare + op.slots},
+                                                {op.stamps, op.stamps + stamps}});
+  Program& program = *made;
+  programs_[&op] = std::move(made);
+  op.on_done_self = &program;
+  op.on_done = [](void* self) {
+    Program& ended = *static_cast<Program*>(self);
+    FlashTransaction& transaction = *ended.op;
+    transaction.on_done = ended.on_done;
+    transaction.on_done_self = ended.on_done_self;
+    ended.guard->programmed(ended, transaction.status);
+    ended.guard->programs_.erase(&transaction);
+    transaction.on_done(transaction.on_done_self);
+  };
+  if (!flash.submit(op)) return false;
+  op.on_done = program.on_done;
+  op.on_done_self = program.on_done_self;
+  programmed(program, op.status);
+  programs_.erase(&op);
+  return true;
+}
+
+void FirmwareGuard::programmed(const Program& program, FlashStatus status) {
+  if (status != FlashStatus::ok) return;
+  const std::size_t per_unit = program.units.empty() ? 0 : program.stamps.size() / program.units.size();
+  for (std::size_t slot = 0; slot < program.units.size(); ++slot) {
+    if (program.units[slot] == k_no_unit) continue;
+    durable_->programmed(program.units[slot], std::span(program.stamps).subspan(slot * per_unit, per_unit));
   }
 }
 

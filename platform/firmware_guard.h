@@ -5,6 +5,7 @@
 // firmware's name: flash operations outside the array, without a place for their data, or still
 // under way when all is said to be written out, and commands completed twice or never taken. What
 // the NAND refuses (pages out of order, ...) the dies say, and what was read wrong the scoreboard.
+// On request (it takes time) flushes and force unit access, too (durable_writes.h).
 #pragma once
 
 #include <cstdint>
@@ -15,6 +16,7 @@
 
 #include "firmware/base/firmware.h"
 #include "firmware/base/ftl_statistics.h"
+#include "platform/durable_writes.h"
 
 namespace tlmssd {
 
@@ -52,6 +54,9 @@ class FirmwareGuard final : public firmware::Firmware {
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override;
 
+  /// From now on its firmware must have on flash what a flush or force unit access completes for.
+  /// Nothing may be under way.
+  void check_durability();
   /// Who sees what the firmware decides; null: none.
   void observe_decisions(firmware::DecisionObserver* observer) { hw_.decisions = observer; }
   /// Counted here, those of the firmware's own inside left at 0.
@@ -67,6 +72,11 @@ class FirmwareGuard final : public firmware::Firmware {
   void check(const FlashOp& op) const;
   void count(const FlashOp& op);
   void complete(HostCommand& command);
+  bool submit_program(firmware::FlashPort& flash, FlashTransaction& op);
+
+  /// A program under way while durability is checked.
+  struct Program;
+  void programmed(const Program& program, FlashStatus status);
 
   std::string name_;
   const firmware::DriveShape& shape_;
@@ -76,6 +86,8 @@ class FirmwareGuard final : public firmware::Firmware {
   firmware::FtlStatistics statistics_;
   std::unordered_map<const HostCommand*, std::uint64_t> outstanding_;  ///< numbers in order of arrival
   std::uint64_t arrived_ = 0;
+  std::unique_ptr<DurableWrites> durable_;  ///< null: not checked
+  std::unordered_map<const FlashTransaction*, std::unique_ptr<Program>> programs_;
   std::unique_ptr<firmware::Firmware> firmware_;
 };
 

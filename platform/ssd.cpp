@@ -258,6 +258,12 @@ void Ssd::disturb(std::uint32_t reads) {
   firmware_->disturb(reads);
 }
 
+bool Ssd::check_durability() {
+  if (guard_ == nullptr || shape_.scm_bytes > 0) return false;
+  guard_->check_durability();
+  return true;
+}
+
 void Ssd::observe(const SsdObservers& observers) {
   flash_->set_observer(observers.flash);
   cpu_->set_observer(observers.cpu);

@@ -100,6 +100,10 @@ class Ssd : public sc_core::sc_module {
   /// The power fails and comes back; the drive must be drained. False: its firmware does not model
   /// that.
   bool power_cycle() { return firmware_->power_cycle(); }
+  /// From now on another firmware than our own must have on flash what a flush or force unit access
+  /// completes for; nothing may be under way. False: that cannot be seen from outside (our own
+  /// firmware, or storage-class memory, which data may be in).
+  bool check_durability();
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);
   void observe(const SsdObservers& observers);

@@ -42,6 +42,8 @@ extern "C" {
 /* No buffer: in a program, a unit of zeros; in a read, its content is not wanted. */
 #define TLMSSD_NO_BUFFER UINT32_MAX
 
+/* A flush completes when all that was completed before it came is on flash (or in SCM), trims aside; without a
+ * write buffer that is at once. Power loss takes what is in DRAM. */
 enum tlmssd_opcode { TLMSSD_READ, TLMSSD_WRITE, TLMSSD_FLUSH, TLMSSD_TRIM, TLMSSD_WRITE_ZEROES };
 
 /* How a command ends. */

@@ -4,9 +4,12 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
+#include <memory>
+#include <optional>
 
 #include "firmware/core/feature_info.h"
 #include "models/base/input_error.h"
+#include "models/base/random.h"
 #include "models/base/suggest.h"
 #include "models/flash/scheduling/scheduler.h"
 #include "models/memory/dram.h"
@@ -181,7 +184,9 @@ std::string program_file() {
   return std::filesystem::read_symlink("/proc/self/exe").string();
 }
 
-/// What the host writes or reads of the whole drive, for one round of power_cycles().
+constexpr std::uint64_t k_round_requests = 3000;
+
+/// What the host writes or reads of the whole drive, for one round of check_power().
 std::vector<Load> round_of(Simulation& simulation, const std::string& rw, std::uint64_t requests, int round) {
   LoadConfig config;
   config.kind.name = fmt::format("round {}", round);
@@ -192,28 +197,94 @@ std::vector<Load> round_of(Simulation& simulation, const std::string& rw, std::u
   return make_loads(config, simulation.drive_size(), 1);
 }
 
+/// Until everything is written out.
+void carry_out(Simulation& simulation, std::vector<Load>& loads, bool timed) {
+  if (!timed) {
+    simulation.run_untimed(loads);
+    return;
+  }
+  Measurement measurement({loads.front().name});
+  simulation.run(loads, measurement);
+  simulation.drain();
+}
+
 /// The power fails again and again when everything has been written out; what was written is read.
-std::string power_cycles(const Scenario& scenario) {
+std::string power_cycles(Simulation& simulation) {
   constexpr int k_rounds = 8;
-  constexpr std::uint64_t k_requests = 3000;
-  Simulation simulation(SsdConfig::from(scenario));
   std::vector<Load> fill = round_of(simulation, "write", 0, 0);
   simulation.run_untimed(fill);
   for (int round = 1; round <= k_rounds; ++round) {
     std::vector<Load> loads =
-        round_of(simulation, round % 3 == 0 ? "randtrimwrite" : "randrw", k_requests, round);
-    if (round % 2 == 0) {
-      simulation.run_untimed(loads);
-    } else {
-      Measurement measurement({loads.front().name});
-      simulation.run(loads, measurement);
-      simulation.drain();
-    }
+        round_of(simulation, round % 3 == 0 ? "randtrimwrite" : "randrw", k_round_requests, round);
+    carry_out(simulation, loads, round % 2 != 0);
     if (!simulation.ssd().power_cycle()) return {};  // it does not model that
     std::vector<Load> all = round_of(simulation, "read", 0, -round);
     simulation.run_untimed(all);
   }
   return {};
+}
+
+/// Random reads and writes of whole units, and now and then what must bring them to flash.
+class WritesToFlash final : public RequestSource {
+ public:
+  enum class By : std::uint8_t { flush, force_unit_access };
+  WritesToFlash(By by, Bytes unit, Bytes drive, std::uint64_t seed)
+      : by_(by), unit_(unit), drive_(drive), random_(seed, "writes to flash") {}
+  bool next(Request& request) override {
+    if (made_ == k_round_requests) return false;
+    ++made_;
+    const bool now = random_.below(16) == 0;
+    request = {};
+    if (now && by_ == By::flush) {
+      request.opcode = HostOpcode::flush;
+      return true;
+    }
+    request.opcode = random_.below(4) == 0 ? HostOpcode::read : HostOpcode::write;
+    request.force_unit_access = now && request.opcode == HostOpcode::write;
+    request.offset = random_.below(drive_ / unit_) * unit_;
+    request.bytes = unit_;
+    return true;
+  }
+
+ private:
+  By by_;
+  Bytes unit_;
+  Bytes drive_;
+  RandomStream random_;
+  std::uint64_t made_ = 0;
+};
+
+/// Whatever the firmware completes wrongly is thrown. One command at a time and many, timed and
+/// not.
+std::string writes_to_flash(Simulation& simulation, WritesToFlash::By by) {
+  const DriveSize drive = simulation.drive_size();
+  for (const std::uint32_t depth : {1, 16}) {
+    for (const bool timed : {false, true}) {
+      std::vector<Load> loads(1);
+      loads.front().name = "to flash";
+      loads.front().queue_depth = depth;
+      loads.front().source = std::make_unique<PlacedSource>(
+          std::make_unique<WritesToFlash>(by, simulation.unit_bytes(), drive.bytes, depth), PlacementConfig{},
+          LoadExtent{{drive.bytes}, 0}, drive);
+      carry_out(simulation, loads, timed);
+    }
+  }
+  return {};
+}
+
+/// What a loss of power must leave, on one drive: a process has no second one.
+void check_power(const Scenario& scenario, Conformance& found) {
+  std::optional<Simulation> simulation;
+  found.check("nothing that was written out is lost with the power", [&] {
+    simulation.emplace(SsdConfig::from(scenario));
+    return power_cycles(*simulation);
+  });
+  const auto check = [&](const char* what, WritesToFlash::By by) {
+    if (found.passed()) found.check(what, [&] { return writes_to_flash(*simulation, by); });
+  };
+  if (!found.passed() || !simulation->ssd().check_durability()) return;
+  check("a flush completes when all that had been written before is on flash", WritesToFlash::By::flush);
+  check("a write with force unit access completes when it is on flash", WritesToFlash::By::force_unit_access);
 }
 
 /// A memory from outside, alone. The drive calls it in one way only, so the other is not asked for.
@@ -291,10 +362,9 @@ Conformance of_policy(const ConformOptions& options) {
   for (const LoadedPlugin& plugin : loaded_plugins()) runs.plugins.push_back(plugin.file);
   found.add(conform_whole_runs(runs));
   if (!found.passed()) return found;
-  found.check("nothing that was written out is lost with the power", [&] {
-    return power_cycles(parse_scenario(conform_drive(!runs.foreign.empty()), "conform", scenario_catalogue(),
-                                       settings, reading));
-  });
+  check_power(parse_scenario(conform_drive(!runs.foreign.empty()), "conform", scenario_catalogue(), settings,
+                             reading),
+              found);
   return found;
 }
 

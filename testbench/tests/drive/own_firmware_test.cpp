@@ -6,6 +6,7 @@
 #include "models/base/input_error.h"
 #include "models/base/stalled.h"
 #include "platform/drive_check.h"
+#include "testbench/tests/drive/mixed_load.h"
 #include "testbench/tests/drive/support.h"
 
 namespace tlmssd::drive_tests {
@@ -198,6 +199,62 @@ TEST_CASE("firmware that is not yet drained when it says so is found out", "[dri
     tlmssd_complete(of(self).host, command, TLMSSD_SUCCESS);
   };
   CHECK(outcome(firmware).starts_with("firmware acme: says that it is drained, but "));
+}
+
+namespace {
+
+/// What is wrong with the durability of firmware that completes all and writes nothing.
+std::string found_wrong(const std::vector<Step>& steps) {
+  Simulation simulation(with(plain_firmware()));
+  REQUIRE(simulation.ssd().check_durability());
+  std::vector<Load> loads = one(script(steps, simulation.drive_size()));
+  try {
+    simulation.run_untimed(loads);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return {};
+}
+
+constexpr Step k_write{HostOpcode::write, 8192, 4096};
+constexpr Step k_flush{HostOpcode::flush, 0, 0};
+
+}  // namespace
+
+TEST_CASE("a flush that leaves what was written in DRAM is found", "[drive]") {
+  CHECK(found_wrong({k_write, k_flush}) ==
+        "firmware acme: completes a flush before LBA 16, whose write had completed, is on flash");
+}
+
+TEST_CASE("force unit access that leaves its data in DRAM is found", "[drive]") {
+  CHECK(found_wrong({{HostOpcode::write, 8192, 4096, true}}) ==
+        "firmware acme: completes a write with force unit access before LBA 16 of it is on flash");
+}
+
+TEST_CASE("a flush is not asked for what came after it or was trimmed", "[drive]") {
+  CHECK(found_wrong({k_flush, k_write, {HostOpcode::trim, 8192, 4096}, k_flush, k_write}).empty());
+}
+
+TEST_CASE("our own firmware has on flash what flushes and force unit access are for", "[drive]") {
+  SsdConfig config = small_drive();
+  config.host.lba_size = 512;
+  config.firmware_model = "ours";
+  const firmware::FirmwareConfig ours = config.firmware;
+  config.make_firmware = [&](const firmware::FirmwareContext& context) {
+    return std::make_unique<firmware::Ftl>(context.hw, context.shape, ours);
+  };
+  Simulation simulation(config);
+  REQUIRE(simulation.ssd().check_durability());
+  for (const std::uint64_t seed : {1, 2}) {
+    std::vector<Load> loads = one(mixed_load({.requests = 5000, .depth = 16}, simulation.drive_size(), seed));
+    if (seed == 1) {
+      simulation.run_untimed(loads);
+    } else {
+      Measurement measurement({"mixed"});
+      simulation.run(loads, measurement);
+      simulation.drain();
+    }
+  }
 }
 
 }  // namespace tlmssd::drive_tests

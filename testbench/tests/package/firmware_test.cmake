@@ -127,5 +127,8 @@ fault(worn_block_used "tlmssd: firmware my-ftl: " "block->state = result->status
 fault(forgotten_map "wrong data: firmware my-ftl" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);" "")
 fault(leaves "plug-in my-ftl 1.0: called exit(0) before the program was done" "  struct job* job = calloc(1, sizeof *job);"
   "  struct job* job = calloc(1, sizeof *job); if (f->s.seq == 500) exit(0);")
+fault(void_flush "before LBA" "run(job, TLMSSD_STAGE_COMMAND, 0, flush);" "finish(job);")
+fault(void_access "write with force unit access before LBA"
+  "if (job->c->force_unit_access && job->status == TLMSSD_SUCCESS) flush(job); else finish(job);" "finish(job);")
 fault(restores_less "firmware my-ftl: restores" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);"
   "  if (tlmssd_saving(f->host, a)) tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);")
