@@ -110,6 +110,12 @@ const PluginDescription& description_of(const std::string& name, void* library) 
                      (description.format == 1 ? description.build : "another tlmssd") + ", but this is " +
                      k_plugin_build + "; build it anew");
   }
+  if (description.layout != k_layout) {
+    throw InputError(
+        "plug-in " + in_quotes(name) +
+        ": has classes of other sizes than the program's, as with -fpack-struct; build it without "
+        "options that change them");
+  }
   if (description.own_symbols == &k_own_symbols) {
     throw InputError("plug-in " + in_quotes(name) +
                      ": exports its classes, which then are mixed up with those of the same name elsewhere; "

@@ -19,10 +19,18 @@
 // stays its own (-fvisibility=hidden, which tlmssd_add_plugin sees to); only its entry is exported.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "models/base/flash_op.h"
+#include "models/base/host_command.h"
 #include "models/base/input_error.h"
 #include "models/base/parameters.h"
 #include "platform/plugins/interface.h"
@@ -66,9 +74,23 @@ class Registrar {
 /// name.
 inline constexpr char k_own_symbols = 0;
 
-/// What a plug-in says of itself. The first two fields stay where they are for good.
+/// Size and alignment of classes that a plug-in and the program hand to each other, in one number:
+/// options of the compiler change them (-fpack-struct), or macros that the standard library heeds.
+template <class... Types>
+constexpr std::uint32_t layout_of() {
+  std::uint32_t sum = 0;
+  for (const std::size_t size : {sizeof(Types)..., alignof(Types)...})
+    sum = sum * 31 + static_cast<std::uint32_t>(size);
+  return sum;
+}
+inline constexpr std::uint32_t k_layout =
+    layout_of<std::string, std::vector<std::string>, std::map<std::string, int>, std::optional<std::string>,
+              std::function<void()>, ParameterSpec, PolicyInfo, InputError, FlashOp, HostCommand>();
+
+/// What a plug-in says of itself. Format and build stay where they are for good.
 struct PluginDescription {
   std::uint32_t format = 1;
+  std::uint32_t layout = k_layout;
   const char* build = nullptr;
   const char* name = nullptr;
   const char* version = nullptr;
@@ -79,11 +101,16 @@ struct PluginDescription {
 }  // namespace tlmssd
 
 /// Followed by the body of a function of `registrar`. Once in a shared library.
-#define TLMSSD_PLUGIN(plugin_name, plugin_version)                                                      \
-  static void tlmssd_enrol(tlmssd::Registrar& registrar);                                               \
-  extern "C" __attribute__((visibility("default"))) const tlmssd::PluginDescription* tlmssd_plugin() {  \
-    static const tlmssd::PluginDescription description{                                                 \
-        1, tlmssd::k_plugin_build, plugin_name, plugin_version, &tlmssd_enrol, &tlmssd::k_own_symbols}; \
-    return &description;                                                                                \
-  }                                                                                                     \
+#define TLMSSD_PLUGIN(plugin_name, plugin_version)                                                     \
+  static void tlmssd_enrol(tlmssd::Registrar& registrar);                                              \
+  extern "C" __attribute__((visibility("default"))) const tlmssd::PluginDescription* tlmssd_plugin() { \
+    static const tlmssd::PluginDescription description{1,                                              \
+                                                       tlmssd::k_layout,                               \
+                                                       tlmssd::k_plugin_build,                         \
+                                                       plugin_name,                                    \
+                                                       plugin_version,                                 \
+                                                       &tlmssd_enrol,                                  \
+                                                       &tlmssd::k_own_symbols};                        \
+    return &description;                                                                               \
+  }                                                                                                    \
   static void tlmssd_enrol(tlmssd::Registrar& registrar)

@@ -127,6 +127,8 @@ if(NOT count EQUAL 2 OR NOT kept STREQUAL "of before")
 endif()
 expect(1 "WRONG answers every operation" ${program} --plugin ${throwing} conform timing throwing)
 expect(2 "is built for tlmssd 0.0.1" ${program} --plugin ${WORK}/vendor/libforeign.so list)
+expect(2 ", _GLIBCXX_DEBUG), but this is tlmssd " ${program} --plugin ${WORK}/vendor/libdebug_mode.so list)
+expect(2 "has classes of other sizes than the program's" ${program} --plugin ${WORK}/vendor/libpacked.so list)
 expect(2 "(headers 0123456789ab, " ${program} --plugin ${WORK}/vendor/libdated.so list)
 # Each plug-in has its own classes, whatever others and the program call theirs.
 set(twins --plugin ${WORK}/vendor/libtwin_a.so --plugin ${WORK}/vendor/libtwin_b.so)
