@@ -5,7 +5,9 @@
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
+#include <string_view>
 #include <system_error>
 
 #include "models/base/input_error.h"
@@ -34,6 +36,13 @@ struct Names {
   std::string type;
 };
 
+/// Policy CMP0037: no target of a project may be called so.
+constexpr std::string_view k_targets_of_cmake[] = {
+    "all",        "clean",          "codegen",    "depend",
+    "edit_cache", "help",           "install",    "list_install_components",
+    "package",    "package_source", "preinstall", "rebuild_cache",
+    "test"};
+
 Names names_of(const std::string& name) {
   const auto letter = [](char c) { return std::islower(static_cast<unsigned char>(c)) != 0; };
   const auto good = [&](char c) {
@@ -45,6 +54,10 @@ Names names_of(const std::string& name) {
                      " is no name; write small letters, digits and -, a letter first: acme-nand");
   Names names{name, name, {}};
   std::replace(names.word.begin(), names.word.end(), '-', '_');
+  if (std::find(std::begin(k_targets_of_cmake), std::end(k_targets_of_cmake), names.word) !=
+      std::end(k_targets_of_cmake))
+    throw InputError(in_quotes(name) + " is the name of a target of CMake's own; take another, such as my-" +
+                     name);
   bool first = true;
   for (const char c : name) {
     if (c != '-') names.type += first ? static_cast<char>(std::toupper(static_cast<unsigned char>(c))) : c;

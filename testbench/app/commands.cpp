@@ -255,7 +255,54 @@ int resolve_command(const std::string& path) {
   return k_exit_ok;
 }
 
+namespace {
+
+/// Where a scenario names what a project of a kind is for.
+struct PlaceOfKind {
+  std::string_view kind;
+  std::string_view section;
+  std::string_view key;  ///< that chooses it; empty: it is a key or section there
+};
+constexpr PlaceOfKind k_places_of_kinds[] = {{"timing-model", "ssd.flash.part", "timing"},
+                                             {"reliability-model", "ssd.flash.reliability", "model"},
+                                             {"scheduling-policy", "ssd.flash.scheduling", "policy"},
+                                             {"victim-policy", "firmware.gc", "policy"},
+                                             {"wear-policy", "firmware.wear", "policy"},
+                                             {"cache-policy", "firmware.cache", "policy"},
+                                             {"data-path", "firmware.pslc", "policy"},
+                                             {"ecc-policy", "firmware.ecc", "policy"},
+                                             {"ecc-code", "ssd.flash.ecc", {}},
+                                             {"mapping-scheme", "firmware.mapping", "scheme"},
+                                             {"feature", "firmware", {}},
+                                             {"load", "load", "source"},
+                                             {"trace-format", "load", "format"},
+                                             {"report-writer", "report", {}},
+                                             {"memory", "ssd.dram", "model"},
+                                             {"firmware", "firmware", "model"}};
+
+/// Whether a scenario knows that name there already. Sections are written with _.
+bool is_taken(const PlaceOfKind& place, const std::string& name) {
+  const Section* const section = scenario_catalogue().find(place.section);
+  if (section == nullptr) return false;
+  std::string word = name;
+  std::replace(word.begin(), word.end(), '-', '_');
+  if (place.key.empty() && (section->child(name) != nullptr || section->child(word) != nullptr)) return true;
+  const std::vector<const ParameterSpec*> keys = section->all_parameters();
+  return std::any_of(keys.begin(), keys.end(), [&](const ParameterSpec* key) {
+    if (place.key.empty()) return key->name == name || key->name == word;
+    return key->name == place.key &&
+           std::find(key->choices.begin(), key->choices.end(), name) != key->choices.end();
+  });
+}
+
+}  // namespace
+
 int new_command(const NewOptions& options) {
+  for (const PlaceOfKind& place : k_places_of_kinds) {
+    if (place.kind != options.kind || !is_taken(place, options.name)) continue;
+    throw InputError(fmt::format("there is a {} {} already; take another name, such as my-{}", options.kind,
+                                 in_quotes(options.name), options.name));
+  }
   const std::string folder = options.folder.empty() ? options.name : options.folder;
   write_project(options.language == "c" ? options.kind + "-c" : options.kind, options.name, folder);
   std::cout << "Wrote " << printable(folder) << "; its README.md says how to build and run it.\n";

@@ -18,4 +18,6 @@ foreach(kind memory timing-model reliability-model scheduling-policy victim-poli
   expect(0 "100% tests passed" ${CMAKE_CTEST_COMMAND} --test-dir ${project}/build --output-on-failure)
 endforeach()
 expect(2 "did you mean" ${program} new timing-modle x --folder ${WORK}/x)
+expect(2 "is the name of a target of CMake's own; take another, such as my-test" ${program} new timing-model test --folder ${WORK}/x)
+expect(2 "there is a timing-model 'table' already; take another name, such as my-table" ${program} new timing-model table --folder ${WORK}/x)
 expect(2 "is no name" ${program} new timing-model X --folder ${WORK}/x)

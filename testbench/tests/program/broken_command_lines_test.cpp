@@ -143,6 +143,41 @@ TEST_CASE("no option takes an empty text for what it does without it", "[program
   }
 }
 
+TEST_CASE("projects get no name that CMake or a scenario has another use for", "[program]") {
+  const Folder folder;
+  for (const std::string name : {"all", "clean", "help", "install", "package", "package-source", "test"}) {
+    const Outcome outcome = run(folder, {"new", "timing-model", name});
+    INFO(outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "tlmssd: '" + name +
+                             "' is the name of a target of CMake's own; take another, such as my-" + name +
+                             "\n");
+  }
+  const std::vector<std::pair<std::string, std::string>> taken = {{"timing-model", "table"},
+                                                                  {"reliability-model", "none"},
+                                                                  {"scheduling-policy", "in-order"},
+                                                                  {"victim-policy", "greedy"},
+                                                                  {"wear-policy", "none"},
+                                                                  {"cache-policy", "lru"},
+                                                                  {"data-path", "cold-bypass"},
+                                                                  {"ecc-policy", "fixed"},
+                                                                  {"ecc-code", "bch"},
+                                                                  {"mapping-scheme", "dftl"},
+                                                                  {"feature", "gc"},
+                                                                  {"feature", "pass-voltage"},
+                                                                  {"trace-format", "blkparse"},
+                                                                  {"report-writer", "timeline"},
+                                                                  {"memory", "built-in"},
+                                                                  {"firmware", "ftl"}};
+  for (const auto& [kind, name] : taken) {
+    const Outcome outcome = run(folder, {"new", kind, name});
+    INFO(kind << ' ' << name << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK(outcome.err == "tlmssd: there is a " + kind + " '" + name +
+                             "' already; take another name, such as my-" + name + "\n");
+  }
+}
+
 TEST_CASE("command lines that are wrong", "[program]") {
   const Folder folder;
   for (const std::vector<std::string>& arguments : std::vector<std::vector<std::string>>{

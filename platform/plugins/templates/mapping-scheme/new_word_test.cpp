@@ -21,7 +21,7 @@ int main() {
   shape.logical_blocks = 1000;
   shape.lba_bytes = static_cast<std::uint32_t>(shape.mapping_page_bytes);
   const Layout layout(shape, AllocationConfig{});
-  NewTypeMap map({.entry_size = 16}, layout);
+  ::NewTypeMap map({.entry_size = 16}, layout);
   check("nothing is written", !map.lookup(7).valid());
   map.update(7, Ppn{42});
   check("written", map.lookup(7) == Ppn{42});

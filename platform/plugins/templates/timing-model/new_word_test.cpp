@@ -23,7 +23,7 @@ int main() {
   part.read_latency = {60'000'000};
   part.program_latency = {500'000'000};
   part.endurance = 3000;
-  const NewTypeTiming model({}, part);
+  const ::NewTypeTiming model({}, part);
   using namespace tlmssd;
   check("first word line", model.answer(program_operation(part, PageId{0}, 1)).duration, 500'000'000);
   check("last word line", model.answer(program_operation(part, PageId{29}, 1)).duration, 450'000'000);
