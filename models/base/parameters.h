@@ -59,6 +59,7 @@ struct ParameterSpec {
   bool required = false;       ///< has no default
   bool optional = false;       ///< may be absent, which means something of its own (said in doc)
   bool filled = false;         ///< a text that must not be empty, such as the name of a file
+  bool one_or_zero = false;    ///< a flag that may also be written 1 or 0, as in fio
   bool lines_of_file = false;  ///< a list of texts; a single text names a file whose lines they are
   bool shapes_state = false;   ///< a snapshot fits only drives with the same value
   bool settles_state = false;  ///< the same of what the value comes to in the drive
@@ -214,6 +215,11 @@ class ParameterTable {
   /// way to say "none". What an empty text means where it may be given, its sentence says.
   ParameterTable&& filled() && {
     fields_.back().spec.filled = true;
+    return std::move(*this);
+  }
+  /// The last parameter declared, a flag, may also be written 1 or 0.
+  ParameterTable&& one_or_zero() && {
+    fields_.back().spec.one_or_zero = true;
     return std::move(*this);
   }
   /// The last parameter declared decides what the state of a drive means: a snapshot fits only

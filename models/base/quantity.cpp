@@ -198,10 +198,10 @@ double parse_real(std::string_view text) {
   return to_double(*decimal, 0, text);
 }
 
-bool parse_flag(std::string_view text) {
-  if (text == "true") return true;
-  if (text == "false") return false;
-  throw InputError(in_quotes(text) + " is not true or false");
+bool parse_flag(const ParameterSpec& spec, std::string_view text) {
+  if (text == "true" || (spec.one_or_zero && text == "1")) return true;
+  if (text == "false" || (spec.one_or_zero && text == "0")) return false;
+  throw InputError(in_quotes(text) + " is not " + kind_text(spec));
 }
 
 void check_choice(const ParameterSpec& spec, std::string_view text) {
@@ -213,7 +213,7 @@ void check_choice(const ParameterSpec& spec, std::string_view text) {
 Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
   switch (spec.kind) {
     case Kind::flag:
-      return parse_flag(text);
+      return parse_flag(spec, text);
     case Kind::integer:
       return parse_integer(text);
     case Kind::real:

@@ -114,7 +114,7 @@ std::string kind_text(const ParameterSpec& spec) {
   const std::string list = spec.list ? "list, each a " : "";
   switch (spec.kind) {
     case Kind::flag:
-      return "true or false";
+      return spec.one_or_zero ? "true or false, 1 or 0" : "true or false";
     case Kind::integer:
       return list + "whole number";
     case Kind::real:

@@ -31,6 +31,7 @@ Json limits(const ParameterSpec& spec, Json schema) {
 Json scalar_schema(const ParameterSpec& spec) {
   switch (spec.kind) {
     case Kind::flag:
+      if (spec.one_or_zero) return limits(spec, {{"type", {"boolean", "integer"}}});
       return {{"type", "boolean"}};
     case Kind::integer:
       return limits(spec, {{"type", "integer"}});

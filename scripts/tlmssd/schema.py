@@ -100,4 +100,6 @@ def _type(node: Mapping, lines: list[str]) -> str:
     if "pattern" in node:
         told = next((line for line in lines[1:] if " (" in line), "quantity (")
         return told.split(" (")[0].removeprefix("list, each a ").removeprefix("list, each an ")
-    return node["type"] if node.get("type") in JSON_TYPES else "text"
+    types = node.get("type")
+    first = types[0] if isinstance(types, list) else types  # a flag may also be 1 or 0
+    return first if first in JSON_TYPES else "text"

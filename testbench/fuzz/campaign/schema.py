@@ -64,7 +64,7 @@ def _kind_of(node, description):
     if "enum" in inner:
         return "enum", listed, list(inner["enum"])
     if isinstance(inner.get("type"), list):
-        return "text", listed, []
+        return "boolean" if inner["type"][0] == "boolean" else "text", listed, []
     if inner["type"] in ("integer", "number", "boolean"):
         return inner["type"], listed, []
     if "TiB" in inner.get("pattern", "") and "%" in inner["pattern"]:

@@ -45,6 +45,7 @@ const ParameterTable<LoadKindConfig>& LoadKindConfig::parameters() {
           .flag("stonewall", &LoadKindConfig::stonewall,
                 "the load, and those listed after it, begin when all listed before it have ended; startdelay "
                 "counts from there (idle time)")
+          .one_or_zero()
           .text(
               "warm_up", &LoadKindConfig::warm_up,
               "requests at the load's beginning (20000), or their share of all (30 %), to carry out without "
@@ -232,6 +233,7 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .optional()
           .integer("number_ios", &G::number_ios, {0, k_long}, "requests to do at most; 0 means no such limit")
           .flag("time_based", &G::time_based, "go on until runtime has passed, however much is done")
+          .one_or_zero()
           .integer("loops", &G::loops, {1, 1000000}, "how many times to do the whole amount")
           .text("rate_iops", &G::rate_iops,
                 "requests per second (1000, or 10k: 10240), or for read,write,trim; issued at even times")
@@ -258,6 +260,7 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
               "and overwriting before them, prefer the same ones, with every seed; 0: each its own")
           .flag("norandommap", &G::norandommap,
                 "random positions may repeat; false touches every position once before any a second time")
+          .one_or_zero()
           .integer("randseed", &G::randseed, {0, k_long},
                    "seed of the job's random streams; 0 takes the scenario's")
           .text("percentage_random", &G::percentage_random,
@@ -265,7 +268,8 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .filled()
           .integer("fsync", &G::fsync, {0, k_long}, "a flush after so many writes; 0 means none")
           .flag("end_fsync", &G::end_fsync,
-                "a flush when all that the load asked for has completed, after its runtime, too");
+                "a flush when all that the load asked for has completed, after its runtime, too")
+          .one_or_zero();
   return table;
 }
 

@@ -149,6 +149,17 @@ TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one c
   CHECK(problem_of(Kind::choice, "gredy") == "'gredy' is not one of greedy or fifo; did you mean 'greedy'?");
 }
 
+TEST_CASE("flags in fio's words may be 1 and 0") {
+  ParameterSpec spec;
+  spec.kind = Kind::flag;
+  CHECK_THROWS_WITH(parse_value(spec, "1"), "'1' is not true or false");
+  spec.one_or_zero = true;
+  CHECK(parse_value(spec, "1") == Value(true));
+  CHECK(parse_value(spec, "0") == Value(false));
+  CHECK(parse_value(spec, "true") == Value(true));
+  CHECK_THROWS_WITH(parse_value(spec, "2"), "'2' is not true or false, 1 or 0");
+}
+
 TEST_CASE("ranges are told with units") {
   ParameterSpec spec;
   spec.kind = Kind::time;

@@ -1,5 +1,7 @@
 // Broken scenarios, one after another through the program and its real catalogue: exit code 2, one
 // line that names the place and what would be right, and nothing left behind.
+#include <nlohmann/json.hpp>
+
 #include "testbench/tests/program/broken.h"
 
 namespace tlmssd::program_tests {
@@ -375,6 +377,30 @@ TEST_CASE("what is wrong with a table from a file is said of that file", "[progr
                "page_size: 4 KiB, timing: table, read_table: ['cycles, time', '0, 0 us']}");
   refuse(folder, folder.write("lines.yaml", lines),
          "@:9: ssd.flash.part.read_table: line 2: time: '0 us' is not above 0 and at most 1 s");
+}
+
+TEST_CASE("flags of loads in fio's words may be 1 and 0, as in fio; other flags not", "[program]") {
+  const Folder folder;
+  const std::vector<std::string> flags = {"norandommap", "end_fsync", "time_based", "stonewall"};
+  const auto schema = nlohmann::json::parse(run(folder, {"schema"}).out);
+  const auto& keys = schema["properties"]["load"]["anyOf"][1]["properties"];
+  for (const std::string& flag : flags) {
+    CHECK(keys[flag]["type"] == nlohmann::json({"boolean", "integer"}));
+    CHECK(keys[flag]["minimum"] == 0);
+    CHECK(keys[flag]["maximum"] == 1);
+    for (const auto& [written, read] : {std::pair{"1", "true"}, {"0", "false"}, {"true", "true"}}) {
+      const Outcome outcome = run(folder, {"check", folder.write("s.yaml", k_small), "--set",
+                                           "load.0." + flag + "=" + written, "--set", "load.0.runtime=1 ms"});
+      INFO(outcome.err);
+      CHECK(outcome.code == 0);
+      CHECK(outcome.out.find(flag + ": " + read) != std::string::npos);
+    }
+  }
+  const std::string scenario = folder.write("s.yaml", k_small);
+  refuse(folder, scenario, "--set load.0.end_fsync=2: load.0.end_fsync: '2' is not true or false, 1 or 0",
+         {"--set", "load.0.end_fsync=2"});
+  refuse(folder, scenario, "--set run.timed=0: run.timed: '0' is not true or false",
+         {"--set", "run.timed=0"});
 }
 
 }  // namespace tlmssd::program_tests
