@@ -122,8 +122,8 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
       share = without_others(share, occupants_of(drive, load), "commands of ",
                              "that load, or " + drive.limits.turns);
     Remedy remedy = remedy_of(cause, drive, asker);
-    if (remedy.cause == of_collection(drive, asker).cause && !load.empty() && !for_whom.empty() &&
-        for_whom != load) {
+    const bool makes_room = remedy.cause == of_collection(drive, asker).cause || remedy.cause == k_folding;
+    if (makes_room && !load.empty() && !for_whom.empty() && for_whom != load) {
       remedy.cause += " for writes of " + for_whom;
       remedy.look_at = joined("that load", ", ", remedy.look_at);
     }

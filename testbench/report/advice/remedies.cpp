@@ -94,16 +94,17 @@ bool has_log_blocks(const MeasuredDrive& drive) {
 /// erased so that they can be written in SLC mode.
 Remedy of_migration(const MeasuredDrive& drive, const Asker& asker) {
   struct Mover {
-    const char* part;  ///< of the write amplification
+    const char* part;   ///< of the write amplification
+    const char* group;  ///< of the statistics, which it alone has; of folding: none
     const char* cause;
     const char* firmware;
   };
   static constexpr Mover k_movers[] = {
-      {"folding", "folding", "firmware.pslc"},
-      {"parity", "parity over dies", "firmware.parity"},
-      {"copies", "replicas", "firmware.replicas"},
-      {"partition", "moves to read dies", "firmware.partition"},
-      {"replicas of contents", "replicas of popular contents", "firmware.redirection"}};
+      {"folding", "", k_folding, "firmware.pslc"},
+      {"parity", "parity", "parity over dies", "firmware.parity"},
+      {"copies", "replicas", "replicas", "firmware.replicas"},
+      {"partition", "partition", "moves to read dies", "firmware.partition"},
+      {"replicas of contents", "redirection", "replicas of popular contents", "firmware.redirection"}};
   const Json* const parts = find_group(drive.statistics, "write amplification");
   const Mover* most = nullptr;
   double moved = 0;
@@ -114,7 +115,10 @@ Remedy of_migration(const MeasuredDrive& drive, const Asker& asker) {
     moved = units;
   }
   if (most != nullptr) return {most->cause, "", 0, most->firmware};
-  if (number_in(drive.statistics, "blocks folded") > 0) return {"folding", "", 0, "firmware.pslc"};
+  if (number_in(drive.statistics, "blocks folded") > 0) return {k_folding, "", 0, "firmware.pslc"};
+  // Where the host wrote nothing there is no write amplification.
+  for (const Mover& mover : k_movers)
+    if (find_group(drive.statistics, mover.group) != nullptr) return {mover.cause, "", 0, mover.firmware};
   if (number_in(drive.statistics, "blocks prepared") > 0)
     return {"erases for SLC mode", suspend_key(drive, asker, false, true), 0, "firmware.pslc"};
   return {"moves between blocks", "", 0};

@@ -11,6 +11,8 @@ namespace tlmssd {
 constexpr const char* k_programs = "programs of host data";
 constexpr const char* k_rewrites = "rewrites of block-mapped regions";
 constexpr const char* k_reads = "reads of the flash";
+/// Moves of data out of blocks in SLC mode, and the erases for that.
+constexpr const char* k_folding = "folding";
 
 /// Causes of the ledger that have one remedy.
 struct Remedy {

@@ -379,7 +379,7 @@ TEST_CASE("what is wrong with a table from a file is said of that file", "[progr
          "@:9: ssd.flash.part.read_table: line 2: time: '0 us' is not above 0 and at most 1 s");
 }
 
-TEST_CASE("flags of loads in fio's words may be 1 and 0, as in fio; other flags not", "[program]") {
+TEST_CASE("flags of loads in fio's words may be 1 and 0, as in fio, and no other flags", "[program]") {
   const Folder folder;
   const std::vector<std::string> flags = {"norandommap", "end_fsync", "time_based", "stonewall"};
   const auto schema = nlohmann::json::parse(run(folder, {"schema"}).out);
