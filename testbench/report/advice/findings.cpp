@@ -24,12 +24,12 @@ constexpr double k_most_of_time = 0.5;
 constexpr double k_pages_in_parts = 1.5;
 
 /// Loads by name, and the share of each in something.
-using Shares = std::vector<std::pair<std::string, double>>;
+using SharesOfLoads = std::vector<std::pair<std::string, double>>;
 
 /// `weight` of the results of a load; 0: it has no share.
 template <typename Weight>
-Shares shares_of(const MeasuredDrive& drive, const Weight& weight) {
-  Shares shares;
+SharesOfLoads shares_of(const MeasuredDrive& drive, const Weight& weight) {
+  SharesOfLoads shares;
   double sum = 0;
   for (const Json& load : drive.loads) {
     const double own = weight(load);
@@ -43,7 +43,7 @@ Shares shares_of(const MeasuredDrive& drive, const Weight& weight) {
 
 /// In what was written: of those that began before `asker` ended, for collection works for what was
 /// written earlier, too.
-Shares writers_of(const MeasuredDrive& drive, const std::string& asker) {
+SharesOfLoads writers_of(const MeasuredDrive& drive, const std::string& asker) {
   return shares_of(drive, [&](const Json& load) {
     if (!load["operations"].contains("write") || !drive.meet(asker, load, true)) return 0.0;
     return load["operations"]["write"]["bytes"].get<double>();
@@ -51,7 +51,7 @@ Shares writers_of(const MeasuredDrive& drive, const std::string& asker) {
 }
 
 /// In what was read out of flash, at the time of `asker` alone.
-Shares readers_of(const MeasuredDrive& drive, const std::string& asker) {
+SharesOfLoads readers_of(const MeasuredDrive& drive, const std::string& asker) {
   return shares_of(drive, [&](const Json& load) {
     if (!load["operations"].contains("read") || !drive.meet(asker, load)) return 0.0;
     const Json& reads = load["operations"]["read"];
@@ -61,7 +61,7 @@ Shares readers_of(const MeasuredDrive& drive, const std::string& asker) {
 
 /// In what the drive has under way: how long it has had their commands since it took them out of
 /// their queues. Of those that it has had at the time of `asker` alone.
-Shares occupants_of(const MeasuredDrive& drive, const std::string& asker) {
+SharesOfLoads occupants_of(const MeasuredDrive& drive, const std::string& asker) {
   return shares_of(drive, [&](const Json& load) {
     double time = 0;
     if (!drive.meet(asker, load)) return time;
@@ -90,10 +90,10 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
     if (at == remedies.end()) at = remedies.insert(remedies.end(), std::move(remedy));
     at->share += share;
   };
-  const Shares writers = writers_of(drive, load);
-  const Shares readers = readers_of(drive, load);
+  const SharesOfLoads writers = writers_of(drive, load);
+  const SharesOfLoads readers = readers_of(drive, load);
   // What is left for the load itself behind what others have a part in.
-  const auto without_others = [&](double share, const Shares& all, const std::string& what,
+  const auto without_others = [&](double share, const SharesOfLoads& all, const std::string& what,
                                   const std::string& look_at) {
     double rest = share;
     for (const auto& [name, part] : all) {
