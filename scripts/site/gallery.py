@@ -308,7 +308,7 @@ GALLERY: dict[str, Picture] = {
     ),
     "read_ahead": Picture(
         "reads in order, one at a time",
-        bars("bandwidth", "B/s"),
+        bars("bandwidth", "bandwidth"),
         {
             "128 KiB, 512 KiB ahead": {},
             "128 KiB, none": {"firmware.read_ahead.policy": "none"},
