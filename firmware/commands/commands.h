@@ -84,7 +84,6 @@ struct Commands final : WriteAcceptor {
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               bool& in_buffer);
   bool take_copy(HostCommand& command, Lpn unit, Ppn where, std::uint64_t want, Elsewhere& elsewhere);
-  Task<> look_up_in_host(HostCommand& command, Lpn unit, std::uint64_t count);
   Task<> fetch_copies(Active& active, const Elsewhere& elsewhere);
   /// Waits for what is on its way; adds to `reads` what is lost of it.
   Task<> await_coming(Active& active, std::vector<Elsewhere::Coming>& coming, ReadBatch& reads);

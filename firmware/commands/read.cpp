@@ -32,7 +32,7 @@ Task<> Commands::read(HostCommand& command) {
     }
     self.waits_for = "the map";
     if (core.map_in_host()) {
-      co_await look_up_in_host(command, unit, count);
+      co_await core.look_up_in_host(unit, count, &command.ledger);
     } else {
       if (!core.map_at_hand(unit, count)) co_await core.map->fetch(unit, count, &command.ledger);
       const MappingScheme::Span where = core.map_entries(unit, count);
@@ -81,19 +81,6 @@ Task<> Commands::read(HostCommand& command) {
   core.stats.host_units_read += count;
   co_await RunStage(hw, Stage::complete, &command.ledger);
   end(self);
-}
-
-/// The map entries of a read, with the cache in the host memory buffer: what is not there is looked
-/// at where it arrives from flash.
-Task<> Commands::look_up_in_host(HostCommand& command, Lpn unit, std::uint64_t count) {
-  std::uint64_t brought = 0;
-  if (!core.map_at_hand(unit, count)) {
-    brought = count - core.map->in_host_memory(unit, count);
-    co_await core.map->fetch(unit, count, &command.ledger);
-  }
-  MemoryAccess entries(hw, &command.ledger, Cause::map_fetch);
-  core.read_host_entries(entries, unit, count, brought);
-  co_await entries;
 }
 
 /// What lies in DRAM already, in the write buffer or in a cache, the host interface reads where it

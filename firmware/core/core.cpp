@@ -141,12 +141,19 @@ MappingScheme::Span Core::host_entries(Lpn first, std::uint64_t count) const {
   return entries;
 }
 
-void Core::read_host_entries(MemoryAccess& access, Lpn first, std::uint64_t count,
-                             std::uint64_t brought) const {
+Task<> Core::look_up_in_host(Lpn first, std::uint64_t count, Ledger* ledger) {
+  std::uint64_t brought = 0;
+  if (!map_at_hand(first, count)) {
+    brought = count - map->in_host_memory(first, count);
+    co_await map->fetch(first, count, ledger);
+  }
+  MemoryAccess access(hw, ledger, Cause::map_fetch);
   if (brought > 0) access.add(MemoryKind::dram, map_bytes_, MappingScheme::k_entry_bytes * brought, false);
-  if (brought == count) return;
-  const MappingScheme::Span entries = host_entries(first, count - brought);
-  access.add(MemoryKind::host, entries.address, entries.bytes, false);
+  if (brought < count) {
+    const MappingScheme::Span entries = host_entries(first, count - brought);
+    access.add(MemoryKind::host, entries.address, entries.bytes, false);
+  }
+  co_await access;
 }
 
 void Core::post_to_host(Lpn first, std::uint32_t count) {

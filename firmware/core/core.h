@@ -68,10 +68,10 @@ class Core {
   }
   /// Whether the entries of logical units lie in the host memory buffer instead.
   [[nodiscard]] bool map_in_host() const { return map_host_bytes_ > 0; }
-  /// `access` reads the entries of `count` logical units from `first` on in the host memory buffer,
-  /// but for `brought` of them: these fetch() has just brought from flash into DRAM, where they are
-  /// looked at.
-  void read_host_entries(MemoryAccess& access, Lpn first, std::uint64_t count, std::uint64_t brought) const;
+  /// Looks up the entries of `count` logical units from `first` on there; what is not there is
+  /// looked at in DRAM, where it arrives from flash. The time goes to `ledger`, if that is not
+  /// null.
+  Task<> look_up_in_host(Lpn first, std::uint64_t count, Ledger* ledger);
   /// First unit at or after `unit` that may be mapped, as the mapping scheme says; InputError when
   /// that is before it.
   [[nodiscard]] std::uint64_t next_touched(std::uint64_t unit, std::uint64_t end) const {

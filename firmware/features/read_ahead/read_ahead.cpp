@@ -86,19 +86,14 @@ Task<> ReadAhead::fetch(Lpn first, std::uint32_t units) {
   Hardware& hw = core_.hw;
   RunStage translate(hw, Stage::translate, nullptr, units);
   co_await translate;
-  std::uint64_t brought = 0;
-  if (!core_.map_at_hand(first, units)) {
-    if (core_.map_in_host()) brought = units - core_.map->in_host_memory(first, units);
-    co_await core_.map->fetch(first, units, nullptr);
-  }
-  MemoryAccess entries(hw, nullptr, Cause::map_fetch);
   if (core_.map_in_host()) {
-    core_.read_host_entries(entries, first, units, brought);
+    co_await core_.look_up_in_host(first, units, nullptr);
   } else {
+    if (!core_.map_at_hand(first, units)) co_await core_.map->fetch(first, units, nullptr);
     const MappingScheme::Span where = core_.map_entries(first, units);
-    entries.add(MemoryKind::dram, where.address, where.bytes, false);
+    MemoryAccess entries(hw, MemoryKind::dram, where.address, where.bytes, false, nullptr, Cause::map_fetch);
+    co_await entries;
   }
-  co_await entries;
   ReadBatch reads(core_, Purpose::host, dram_address_, nullptr, joiner_);
   for (std::uint32_t n = 0; n < units; ++n) {
     Copy* const copy = take(first + n);
