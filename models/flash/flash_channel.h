@@ -108,7 +108,7 @@ class FlashChannel : public sc_core::sc_module {
     Picoseconds retry = k_never;  // an event queue item will look again at this instant
     FlashChannel* channel = nullptr;
     InitiatorSocket<FlashChannel>* socket = nullptr;
-    tlm::tlm_fw_transport_if<>* bound = nullptr;  // to the socket, once it has been asked for
+    InitiatorSocket<FlashChannel>::Peer* bound = nullptr;  // to the socket, once it has been asked for
     BusRequest start;
     BusRequest finish;
     // Busy time by cause; the current cause since `since`.
@@ -157,7 +157,7 @@ class FlashChannel : public sc_core::sc_module {
   /// The die that the job is for.
   [[nodiscard]] Die& die_of(const FlashJob& job) { return dies_[index(job.op->die) - first_die_]; }
   /// The die's own interface, beside all else that is looked at of it.
-  tlm::tlm_fw_transport_if<>& interface_of(const FlashJob& job) {
+  InitiatorSocket<FlashChannel>::Peer& interface_of(const FlashJob& job) {
     Die& die = die_of(job);
     if (die.bound == nullptr) die.bound = &die.socket->peer();
     return *die.bound;

@@ -51,7 +51,7 @@ Picoseconds MemoryClient::access_by_payload(std::uint64_t address, Bytes bytes, 
 
 void MemoryClient::access_by_debug(std::uint64_t address, Bytes bytes, bool write) {
   Pool::Payload& payload = take(address, bytes, write);
-  const unsigned moved = socket.peer().transport_dbg(payload);
+  const unsigned moved = socket->transport_dbg(payload);
   give(payload);
   if (moved != bytes) {
     throw std::logic_error("debug access of " + std::to_string(bytes) + " bytes at address " +

@@ -26,7 +26,7 @@ void DieState::archive(Archive& a) {
       a(i);
       a(block);
       if (slc_pages_ != 0) a(slc_erases_[i]);
-      archive_content(a, block, contents_of(i));
+      archive_content(a, i);
     }
     a(size);
     return;
@@ -44,7 +44,7 @@ void DieState::archive(Archive& a) {
     if (slc_pages_ != 0) a(slc_erases_[i]);
     if (blocks_[i].next_page > pages_in(blocks_[i].mode()))
       throw ArchiveError("snapshot is damaged: a page beyond its block");
-    archive_content(a, blocks_[i], contents_of(i));
+    archive_content(a, i);
   }
 }
 
@@ -56,8 +56,12 @@ void DieState::archive_fill(Archive& a) {
   a(fill_.sequence);
 }
 
-void DieState::archive_content(Archive& a, Block& block, UnitContent* units) {
+/// What block number `i` of blocks_ holds.
+void DieState::archive_content(Archive& a, std::uint64_t i) {
+  Block& block = blocks_[i];
   if (block.filled != 0) return;
+  UnitContent* const units = contents_->block_to_write(die_, static_cast<std::uint32_t>(i / geometry_.blocks),
+                                                       static_cast<std::uint32_t>(i % geometry_.blocks));
   a.bytes(units, std::size_t{block.next_page} * units_per_page_ * sizeof(UnitContent));
   const bool has_mixed = block.mixed != 0;
   if (!has_mixed) return;

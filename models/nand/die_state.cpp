@@ -208,8 +208,8 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
     Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
     if (block.next_page == 0) block.programmed_at = clock(now);
     const std::uint32_t slot = (p * op.pages + done) * units_per_page_;
-    store_pages(block, contents_->block(die_, index(op.plane) + p, index(op.block)), first * units_per_page_,
-                op, slot, pages * units_per_page_);
+    store_pages(block, contents_->block_to_write(die_, index(op.plane) + p, index(op.block)),
+                first * units_per_page_, op, slot, pages * units_per_page_);
     block.next_page = first + pages;
   }
   counts_.programs += std::uint64_t{pages} * op.planes;
@@ -242,7 +242,7 @@ std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
     Block& block = blocks_[at(plane, index(op.block))];
     if (block.next_page == 0) block.programmed_at = clock(now);
     copy_pages(from, contents_->block(die_, plane, index(op.source_block)), block,
-               contents_->block(die_, plane, index(op.block)),
+               contents_->block_to_write(die_, plane, index(op.block)),
                (index(op.source_page) + done) * units_per_page_, first * units_per_page_,
                pages * units_per_page_);
     block.next_page = first + pages;

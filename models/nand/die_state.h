@@ -94,14 +94,11 @@ class DieState {
 
   /// Has the processor fetch what a read of these slots will touch.
   void prefetch(const FlashOp& op) const {
-    prefetch_line(&blocks_[at(index(op.plane), index(op.block))]);
-    const UnitContent* units = contents_->block(die_, index(op.plane), index(op.block));
-    prefetch_line(&units[std::size_t{index(op.page)} * units_per_page_ + op.first_slot]);
-    if (op.planes == 1) return;
-    for (std::uint32_t plane = index(op.plane) + 1; plane < index(op.plane) + op.planes; ++plane) {
+    std::size_t unit = std::size_t{index(op.page)} * units_per_page_ + op.first_slot;
+    for (std::uint32_t plane = index(op.plane); plane < index(op.plane) + op.planes; ++plane) {
       prefetch_line(&blocks_[at(plane, index(op.block))]);
-      prefetch_line(
-          &contents_->block(die_, plane, index(op.block))[std::size_t{index(op.page)} * units_per_page_]);
+      contents_->prefetch(die_, plane, index(op.block), unit);
+      unit = std::size_t{index(op.page)} * units_per_page_;
     }
   }
 
@@ -217,7 +214,7 @@ class DieState {
   }
   [[nodiscard]] UnitContent filled_content(const Block& block, std::uint32_t unit) const;
   /// Contents of block number `i` of blocks_.
-  [[nodiscard]] UnitContent* contents_of(std::uint64_t i) const {
+  [[nodiscard]] const UnitContent* contents_of(std::uint64_t i) const {
     return contents_->block(die_, static_cast<std::uint32_t>(i / geometry_.blocks),
                             static_cast<std::uint32_t>(i % geometry_.blocks));
   }
@@ -255,7 +252,7 @@ class DieState {
                   const FlashOp& op, std::uint32_t slot) const;
   bool load_mixed(const Block& block, std::uint32_t unit, Stamp* stamps) const;
   void drop_mixed(Block& block);
-  void archive_content(Archive& a, Block& block, UnitContent* units);
+  void archive_content(Archive& a, std::uint64_t i);
   void archive_fill(Archive& a);
   [[nodiscard]] bool worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode) const;
   [[nodiscard]] std::uint32_t weighted_erases(std::size_t i) const;

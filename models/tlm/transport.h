@@ -36,8 +36,10 @@ class InitiatorSide : public tlm::tlm_initiator_socket<>, protected tlm::tlm_bw_
   unsigned index_;
 
  public:
-  /// What is bound, once elaboration is over: operator-> without its check at every call.
-  tlm::tlm_fw_transport_if<>& peer() {
+  using Peer = tlm::tlm_fw_nonblocking_transport_if<>;
+  /// What is bound, once elaboration is over: operator-> without its check at every call, and
+  /// without the way from the transport interface to the virtual base that is called.
+  Peer& peer() {
     if (peer_ == nullptr) peer_ = this->operator->();
     return *peer_;
   }
@@ -51,14 +53,14 @@ class InitiatorSide : public tlm::tlm_initiator_socket<>, protected tlm::tlm_bw_
   DirectAccess* direct() {
     if (!asked_) {
       asked_ = true;
-      direct_ = ask_for_direct_access(peer());
+      direct_ = ask_for_direct_access(*this->operator->());
     }
     return direct_;
   }
 
  private:
   void invalidate_direct_mem_ptr(sc_dt::uint64 /*first*/, sc_dt::uint64 /*last*/) override {}
-  tlm::tlm_fw_transport_if<>* peer_ = nullptr;
+  Peer* peer_ = nullptr;
   bool asked_ = false;
   DirectAccess* direct_ = nullptr;
 };
@@ -97,8 +99,9 @@ class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transp
   unsigned index_;
 
  public:
+  using Peer = tlm::tlm_bw_nonblocking_transport_if<>;
   /// See InitiatorSide.
-  tlm::tlm_bw_transport_if<>& peer() {
+  Peer& peer() {
     if (peer_ == nullptr) peer_ = this->operator->();
     return *peer_;
   }
@@ -118,7 +121,7 @@ class TargetSide : public tlm::tlm_target_socket<>, protected tlm::tlm_fw_transp
     return false;
   }
   unsigned transport_dbg(tlm::tlm_generic_payload& payload) override { return owner_.debug(index_, payload); }
-  tlm::tlm_bw_transport_if<>* peer_ = nullptr;
+  Peer* peer_ = nullptr;
 };
 
 /// Target socket number `index` of `Owner`, which has tlm::tlm_sync_enum forward(unsigned index,
