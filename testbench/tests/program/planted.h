@@ -46,4 +46,11 @@ inline std::string flash_of(const std::string& size, const std::string& part) {
 }
 inline const std::string k_fill = "precondition: [{fill: 100 %, order: sequential}]\n";
 
+/// Four dies of TLC, written in order.
+inline const std::string k_tlc_drive = R"(ssd:
+  host: {link: pcie4x4, lba_size: 4 KiB}
+  flash: {channels: 2, ways: 2, user_capacity: 512 MiB, spare_factor: 28 %, part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 144}}
+precondition: [{fill: 100 %, order: sequential}]
+)";
+
 }  // namespace tlmssd::program_tests
