@@ -12,9 +12,12 @@ from tlmssd import cli
 from tlmssd.engine import thread_pool
 from tlmssd.errors import InputError
 from tlmssd.fio_json import fio_content
+from tlmssd.latency import Histogram
 from tlmssd.probe import analyse
-from tlmssd.probe.findings import SURE, WEAK
+from tlmssd.probe.cliffs import cliff_findings
+from tlmssd.probe.findings import LIKELY, SURE, WEAK
 from tlmssd.probe.plan import STAGES, Target, jobs_of
+from tlmssd.probe.results import Point, Results
 from tlmssd.probe.run import capacity_of, run_on, target_of
 from tlmssd.program import find_program
 from tlmssd.resolve import Resolver
@@ -194,6 +197,38 @@ def test_consumer_drives_with_pslc(folder, drive, page, units, share):
     assert found["pslc"].value == about(share * 1.13 * 64e9)
     assert found["pslc"].details["static"] == pytest.approx(0.01062 * 1.13 * 64e9, rel=0.2)
     assert found["spare"].value == about(0.13 * 64e9)
+
+
+def falling(name, numbers, size, fast, pieces):
+    """Pieces of `size` bytes, the first `fast` of them at 1 GB/s, the others at a fifth of that."""
+    rates = [1e9 if place < fast else 2e8 for place in range(pieces)]
+    one = Histogram.of_points([(1.0, 1)], 1)
+    return [Point(name, numbers, 1, size, rate / size, 1.0, 0.0, 1.0, one) for rate in rates]
+
+
+@pytest.mark.parametrize(("static_pieces", "sure"), [(50, WEAK), (10, LIKELY)])
+def test_what_static_slc_blocks_cost_of_the_spare_flash_is_a_range(static_pieces, sure, tmp_path):
+    """Of TLC three native blocks, of QLC four: writes do not tell which."""
+    capacity, piece, native = 100e9, 0.05e9, 8e9
+    cliffs = [
+        point
+        for turn in (1, 2)
+        for point in falling(
+            f"cliff-{turn}", (turn, 0, 0, capacity, 0.8), piece, static_pieces, static_pieces + 30
+        )
+    ]
+    static = static_pieces * piece / 0.92
+    onset = static + 0.94 * native
+    spare = falling("spare", (0, capacity), onset / 10, 10, 40)
+    results = Results({"cliff": cliffs, "spare": spare}, ("cliff", "spare"), tmp_path)
+    pslc, found = cliff_findings(results, 1.0, 0.0)
+    assert pslc.confidence == LIKELY
+    assert pslc.details["static"] == about(static)
+    assert found.confidence == sure
+    assert found.value == pytest.approx(native + 3.5 * static, rel=0.03)
+    assert found.low == pytest.approx(0.8 * (native + 3 * static), rel=0.03)
+    assert found.high == pytest.approx(1.3 * (native + 4 * static), rel=0.03)
+    assert "of TLC" in found.evidence and "of QLC" in found.evidence
 
 
 SEEDS = (101, 102, 105, 106, 109, 114, 115, 116, 203)

@@ -36,8 +36,11 @@ LEAST_SHARE = 0.05
 STATIC_SHOWN = 1.3
 """By so much the cliff of a fuller drive is larger than the dynamic part explains."""
 FULL_UNTIL, GONE_AT = 0.25, 0.75
-STATIC_BITS = 4
-"""What a static SLC block costs in native blocks: bits per cell, of QLC."""
+STATIC_BITS = (3, 4)
+"""What a static SLC block costs in native blocks: bits per cell, of TLC or QLC. Writes do not tell
+which."""
+UNKNOWN = 0.15
+"""Share of the spare flash from which on it is weak what depends on the bits per cell."""
 
 
 @dataclass(frozen=True)
@@ -259,7 +262,9 @@ def _spare(
     onset = step.at
     # What lies in the buffer or in static SLC blocks has taken no native ones yet; the blocks of
     # the latter are spare, too.
-    spare = (onset - held - static) / HELD_BACK + STATIC_BITS * static
+    native = (onset - held - static) / HELD_BACK
+    least, most = (native + bits * static for bits in STATIC_BITS)
+    spare = (least + most) / 2
     curve = Curve(title, "written", "bandwidth", data, (onset,), "B", "B/s", False)
     evidence = (
         f"{quantity_text(step.before, 'B/s')} until {quantity_text(onset, 'B')} were overwritten "
@@ -267,11 +272,19 @@ def _spare(
         "the end; what the drive keeps in reserve does not show"
     )
     if static:
-        evidence += "; blocks that are always in SLC mode come on top"
-    details = {"onset": onset, "share": spare / capacity, "steady": math.exp(last)}
-    sure, low, high = LIKELY, 0.8 * spare, 1.3 * spare
+        evidence += (
+            "; blocks that are always in SLC mode come on top: "
+            f"{quantity_text(least - native, 'B')} of TLC, "
+            f"{quantity_text(most - native, 'B')} of QLC"
+        )
+    details = {
+        "onset": onset, "native": native, "share": spare / capacity, "steady": math.exp(last),
+    }  # fmt: skip
+    sure, low, high = LIKELY, 0.8 * least, 1.3 * most
+    if most - least > UNKNOWN * spare:
+        sure = WEAK
     if static and pslc_sure == WEAK:
-        sure, low = WEAK, 0.8 * (spare - (STATIC_BITS - 1) * static)
+        sure, low = WEAK, 0.8 * (native + static)
     if not buffer and len(before) > 1:
         sure, high = WEAK, 1.3 * before[-1].at / HELD_BACK
         evidence += "; a write buffer that does not show may be what falls first"

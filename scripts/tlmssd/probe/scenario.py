@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from tlmssd.calibrate.files import Marked, dump
-from tlmssd.probe.cliffs import GONE_AT
+from tlmssd.probe.cliffs import GONE_AT, STATIC_BITS
 from tlmssd.probe.findings import WEAK, Finding
 from tlmssd.probe.plan import KIB, MIB
 from tlmssd.probe.results import Results
@@ -57,8 +57,8 @@ def _scenario(found: Mapping[str, Finding], results: Results) -> dict:
     flash["part"], planes = _part(found, page)
     flash["over_provisioning"] = "12 %"
     if found["spare"].visible:
-        share = 100 * found["spare"].details["share"]
-        flash["over_provisioning"] = _said(found["spare"], f"{share:.3g} %")
+        share = _spare(found) / capacity
+        flash["over_provisioning"] = _said(found["spare"], f"{100 * share:.3g} %")
     drive["ssd"]["flash"] = flash
     firmware = drive["firmware"]
     if planes > 1:
@@ -108,6 +108,12 @@ def _part(found: Mapping[str, Finding], size: int) -> tuple[dict[str, Any], int]
     part |= {"pages_per_block": 96, "planes": planes}
     part["page_size"] = Marked(f"{size // planes} B", f"probed, {found['page'].confidence}")
     return part, planes
+
+
+def _spare(found: Mapping[str, Finding]) -> float:
+    """Spare flash of the part that _part() takes, QLC where there is a pSLC."""
+    static = found["pslc"].details["static"] if found["pslc"].visible else 0.0
+    return found["spare"].details["native"] + max(STATIC_BITS) * static
 
 
 def _mapping(found: Mapping[str, Finding], firmware: dict) -> None:
