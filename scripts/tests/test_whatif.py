@@ -380,28 +380,19 @@ def test_the_advice_of_the_run_is_passed_on(tmp_path):
     assert cautions(result, buffer) == ("reads of nothing (look at precondition)",)
 
 
-@pytest.mark.parametrize(
-    ("cause", "waits"),
-    [
-        ("buffer wait", True),
-        ("space wait", True),
-        ("die busy: gc", True),
-        ("program", True),
-        ("memory", False),
-    ],
-)
-def test_a_buffer_that_writes_wait_for_does_not_hold_the_load(cause, waits, tmp_path):
-    """4 MB are written: of a buffer of 1 MiB that is little, whether they wait for it or not."""
-    for share, waited in ((0.8, waits), (0.001, False)):
-        causes = {"submission": 10.0 * (1 - share), cause: 10.0 * share}
-        content = report(1, write=operation(10.0, causes, causes))
-        content["results"]["total"]["operations"]["write"]["bytes"] = 4 << 20
-        result = Result(write(tmp_path / f"run {share}", content))
-        (said,) = cautions(result, Drive({"firmware.buffer.capacity": "1 MiB"}))
-        assert said.startswith("The load writes 4 MiB, and the write buffer holds 1 MiB: ")
-        assert ("hardly a write waits" in said) is not waited
-        assert ("a larger one may hold most of that" in said) is waited
-        assert cautions(result, Drive({"firmware.buffer.capacity": "256 KiB"})) == ()
+def test_that_the_buffer_holds_the_load_is_the_advisers_to_say(tmp_path):
+    """4 MB are written: of a buffer of 1 MiB that is little, unless the advice says so already."""
+    content = report(1, write=operation(10.0, {"memory": 10.0}, {"memory": 10.0}))
+    content["results"]["total"]["operations"]["write"]["bytes"] = 4 << 20
+    result = Result(write(tmp_path / "little", content))
+    (said,) = cautions(result, Drive({"firmware.buffer.capacity": "1 MiB"}))
+    assert said.startswith("The load writes 4 MiB, and the write buffer holds 1 MiB: a larger one ")
+    assert cautions(result, Drive({"firmware.buffer.capacity": "256 KiB"})) == ()
+    content["advice"] = [{"name": "buffer-holds-load", "text": "all fits", "look_at": "number_ios"}]
+    held = Result(write(tmp_path / "held", content))
+    for capacity in ("8 MiB", "1 MiB", "256 KiB"):
+        drive = Drive({"firmware.buffer.capacity": capacity})
+        assert cautions(held, drive) == ("all fits (look at number_ios)",)
 
 
 def test_where_single_effects_leave_nothing_their_interaction_is_not_told(scenario, tmp_path):

@@ -171,43 +171,32 @@ ROUNDS = 8
 too."""
 
 
-SHARE_OF_WAITS = 0.01
-FLASH_WAITS = ("buffer wait", "space wait", "program")
-"""Causes of writes that wait for flash, with all those of busy dies, and the share of their time
-from which on they do: as in the adviser's rule buffer-holds-load."""
+BUFFER_HOLDS_LOAD = "buffer-holds-load"
+"""The adviser's rule that says of a run's writes that they are those of the memory."""
 
 
 def cautions(result: Result, drive: Drive) -> tuple[str, ...]:
-    """Why not to believe the drive's run: too few writes for its buffer, and the advice in it.
+    """Why not to believe the drive's run: the advice in it, and too few writes for its buffer.
 
-    Where writes wait for flash all the same, it is the larger buffers that are tried which are too
-    large for the load.
+    Where the advice does not say already that the buffer holds the load, it is the larger buffers
+    that are tried which may be too large for it.
     """
     written = result.figures.get("write.bytes")
     buffer = drive.number("firmware.buffer.capacity")
     pauses = any(
         path.endswith(".thinktime") and drive.number(path) > 0 for path in drive.parameters
     )
+    told = tuple(result.advice)
     if written is None or pauses or not 0 < written.value < ROUNDS * buffer:
-        return tuple(result.advice)
-    what = "hardly a write waits for the flash"
-    if _writes_waited(result):
-        what = "a larger one may hold most of that, and gain more than it would of a longer load"
+        return told
+    if BUFFER_HOLDS_LOAD in result.advice_by_rule:
+        return told
     short = (
         f"The load writes {quantity_text(written.value, 'B')}, and the write buffer holds "
-        f"{quantity_text(buffer, 'B')}: {what}. Make the load longer to see the drive at work."
+        f"{quantity_text(buffer, 'B')}: a larger one may hold most of that, and gain more than it "
+        "would of a longer load. Make the load longer to see the drive at work."
     )
-    return (short, *result.advice)
-
-
-def _writes_waited(result: Result) -> bool:
-    causes = result.ledger("write").mean
-    waited = sum(
-        spent
-        for cause, spent in causes.items()
-        if cause in FLASH_WAITS or cause.startswith("die busy")
-    )
-    return waited >= SHARE_OF_WAITS * sum(causes.values())
+    return (short, *told)
 
 
 def _goal(metric: str, goal: str | None) -> bool:
