@@ -5,6 +5,7 @@
 
 #include "models/base/quantity.h"
 #include "models/base/quantity_text.h"
+#include "models/nand/reliability/retention_clock.h"
 
 namespace tlmssd {
 
@@ -19,7 +20,8 @@ const ParameterTable<AgeConfig>& AgeConfig::parameters() {
           .duration("retention", &C::retention, {0, k_century},
                     "time that the preconditioned drive rests before the load")
           .shapes_state()
-          .temperature("temperature", &C::temperature, {-40, 150}, "temperature at which it rests")
+          .temperature("temperature", &C::temperature, {RetentionClock::k_coldest, RetentionClock::k_hottest},
+                       "temperature at which it rests")
           .shapes_state()
           .flag("powered", &C::powered, "the firmware looks after the data while it rests (firmware.refresh)")
           .shapes_state()

@@ -15,10 +15,11 @@ constexpr double k_longest = RetentionClock::k_most_days * 86.4e12;  // ns; two 
 
 const ParameterTable<RetentionConfig>& RetentionConfig::parameters() {
   using C = RetentionConfig;
+  constexpr Range k_range{RetentionClock::k_coldest, RetentionClock::k_hottest};
   static const auto table =
       ParameterTable<C>{}
-          .temperature("temperature", &C::temperature, {-55, 150}, "of the drive while it works")
-          .temperature("reference_temperature", &C::reference_temperature, {-55, 150},
+          .temperature("temperature", &C::temperature, k_range, "of the drive while it works")
+          .temperature("reference_temperature", &C::reference_temperature, k_range,
                        "for which the reliability model's retention holds")
           .real("activation_energy", &C::activation_energy, {0, 3},
                 "electron volts of the charge loss (Arrhenius); 0: temperature does not matter")

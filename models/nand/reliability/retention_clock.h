@@ -30,6 +30,8 @@ class RetentionClock {
   explicit RetentionClock(const RetentionConfig& config);
 
   static constexpr double k_most_days = 126 * 365;  ///< at the reference temperature
+  static constexpr double k_coldest = -55;          ///< degrees Celsius that flash may have
+  static constexpr double k_hottest = 150;
 
   /// Nanoseconds at the reference temperature since the drive was made, at most k_most_days. `now`:
   /// the event queue's time, spent at the operating temperature.

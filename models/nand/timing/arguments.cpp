@@ -55,7 +55,7 @@ constexpr std::array<TimingArgument, 20> k_arguments{{
     {"age_days", "retention of the data in days at the reference temperature",
      [](const Op& op) { return op.age_days; }, [](const Part&) { return Range{0, RetentionClock::k_most_days}; }, k_sense, false, false, true},
     {"temperature", "operating temperature in degrees Celsius",
-     [](const Op& op) { return op.temperature; }, [](const Part&) { return Range{-40, 125}; }, k_all, false, false, true},
+     [](const Op& op) { return op.temperature; }, [](const Part&) { return Range{RetentionClock::k_coldest, RetentionClock::k_hottest}; }, k_all, false, false, true},
     {"reads", "reads of the block since its erase; a read counts itself",
      [](const Op& op) { return op.reads; }, [](const Part&) { return Range{0, 1e7}; }, k_pages, true, false, true},
     {"retry", "read-retry level, 0: default voltages",

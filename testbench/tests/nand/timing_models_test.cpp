@@ -5,6 +5,8 @@
 #include <map>
 
 #include "models/base/input_error.h"
+#include "models/nand/reliability/retention_clock.h"
+#include "models/nand/timing/arguments.h"
 #include "models/nand/timing/formula.h"
 #include "models/nand/timing/lookup_table.h"
 #include "models/nand/timing/timing_model.h"
@@ -436,4 +438,16 @@ TEST_CASE("what an operation is called names what is unusual about it") {
   ArrayOperation erase = erase_operation();
   erase.resumed = true;
   CHECK(to_text(erase).ends_with(", retry level 0, resumed"));
+}
+
+TEST_CASE("tables and formulas are asked for every temperature that the drive may have") {
+  const Range asked = find_timing_argument("temperature")->range(NandPart{});
+  int temperatures = 0;
+  for (const ParameterSpec& spec : RetentionConfig::parameters().specs()) {
+    if (spec.kind != Kind::temperature) continue;
+    ++temperatures;
+    CHECK(spec.minimum == asked.minimum);
+    CHECK(spec.maximum == asked.maximum);
+  }
+  CHECK(temperatures == 2);
 }

@@ -158,7 +158,7 @@ TEST_CASE("broken ages") {
        {"age: {retention: 1 m}",
         at + "retention: '1 m': 'm' is not a unit of duration; use s, min, h, d or y"},
        {"age: {temperature: 40}", at + "temperature: '40' has no unit; write for instance '40 C'"},
-       {"age: {temperature: 40 K}", at + "temperature: -233.15 C is out of range: must be -40 C to 150 C"},
+       {"age: {temperature: 40 K}", at + "temperature: -233.15 C is out of range: must be -55 C to 150 C"},
        {"age: {powerd: true}", "@:12: key 'powerd' is not known in age; did you mean 'powered'?"},
        {"age: {powered: 1}", at + "powered: '1' is not true or false"},
        {"age: 3 y", "@:12: age must be a section (key: value ...), not '3 y'"},
