@@ -148,7 +148,7 @@ void Run::build() {
   loads_ = std::move(made.loads);
   entries_ = std::move(made.entries);
   warnings_.insert(warnings_.end(), made.warnings.begin(), made.warnings.end());
-  targets_ = read_targets(scenario_, loads_, config);
+  targets_ = read_targets(scenario_, loads_, config, simulation);
 }
 
 Run::~Run() = default;

@@ -84,7 +84,7 @@ std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& opt
   if (options.from_snapshot.empty()) errors.attempt([&] { made.check_steps(); });
   std::vector<Load> all;
   errors.attempt([&] { all = made.make_all().loads; });
-  errors.attempt([&] { static_cast<void>(read_targets(scenario, all, *drive)); });
+  errors.attempt([&] { static_cast<void>(read_targets(scenario, all, *drive, *simulation)); });
   return errors.errors();
 }
 

@@ -9,11 +9,12 @@
 namespace tlmssd {
 
 std::vector<Target> read_targets(const Scenario& scenario, const std::vector<Load>& loads,
-                                 const SsdConfig& drive) {
+                                 const SsdConfig& drive, const SimulationConfig& simulation) {
   TargetRun run;
   for (const Load& load : loads) run.loads.push_back({load.name, load.job, load.operations});
   run.timed = RunSection::parameters().read(scenario.values("run")).timed;
   run.pslc = drive.foreign_firmware() || is_chosen(drive.firmware.pslc.policy);
+  run.relayed = simulation.log_structured.has_value() || simulation.file_cache.has_value();
   std::vector<Target> targets;
   ErrorList errors;
   for (std::size_t i = 0; i < scenario.count("targets"); ++i) {

@@ -107,6 +107,10 @@ bool Metric::read_figure(std::string_view word) {
   return true;
 }
 
+bool Metric::of_writes() const {
+  return of_drive() && (name_.starts_with("write_amplification") || name_.starts_with("lifetime."));
+}
+
 bool Metric::of_pslc() const {
   return of_drive() && (name_.starts_with("cliff.") || name_.find(".by_mode.") != std::string::npos);
 }

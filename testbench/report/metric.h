@@ -31,6 +31,8 @@ class Metric {
   [[nodiscard]] Kind kind() const;
   /// Whether it is of the drive instead of a load.
   [[nodiscard]] bool of_drive() const { return figure_ == Figure::drive; }
+  /// Whether it is of what the host writes: there is none where it writes nothing.
+  [[nodiscard]] bool of_writes() const;
   /// Whether only drives with a pSLC have it.
   [[nodiscard]] bool of_pslc() const;
   /// The operation that it is of; nothing: all of them, or none.

@@ -96,11 +96,19 @@ std::vector<HostOpcode> operations_of(const std::vector<std::size_t>& numbers,
   return all;
 }
 
+bool leaves_data(HostOpcode operation) {
+  return operation == HostOpcode::read || operation == HostOpcode::flush;
+}
+
+std::string latency_of(const std::vector<HostOpcode>& operations) {
+  return std::string(name_of(operations.empty() ? HostOpcode::read : operations.front())) + ".p99";
+}
+
 /// A figure that drives without a pSLC have, too, of the same kind.
 std::string without_pslc(Kind kind, const std::vector<HostOpcode>& operations) {
   if (kind == Kind::bytes) return "lifetime.written";
   if (kind != Kind::time) return "write_amplification";
-  return std::string(name_of(operations.empty() ? HostOpcode::read : operations.front())) + ".p99";
+  return latency_of(operations);
 }
 
 }  // namespace
@@ -115,7 +123,13 @@ void Target::check_measurable(const TargetRun& run) const {
                   in_quotes(metric_.name()) +
                       " needs a pSLC, which the drive does not have (firmware.pslc.policy: none)",
                   without_pslc(metric_.kind(), operations));
-  if (operations.empty() || !metric_.operation()) return;
+  if (operations.empty()) return;
+  if (metric_.of_writes() && !run.relayed && std::all_of(operations.begin(), operations.end(), leaves_data)) {
+    const std::string what = in_quotes(metric_.name()) + " is of what the host writes, and no load writes";
+    if (!run.timed) throw objection("metric", what);
+    throw refusal("metric", what, latency_of(operations));
+  }
+  if (!metric_.operation()) return;
   if (std::find(operations.begin(), operations.end(), *metric_.operation()) != operations.end()) return;
   std::vector<std::string> names;
   for (const HostOpcode one : operations) names.emplace_back(name_of(one));

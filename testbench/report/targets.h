@@ -33,8 +33,9 @@ struct TargetLoad {
 /// What targets are set for.
 struct TargetRun {
   std::vector<TargetLoad> loads;
-  bool timed = true;  ///< it takes simulated time
-  bool pslc = true;   ///< the drive has one, or may have
+  bool timed = true;     ///< it takes simulated time
+  bool pslc = true;      ///< the drive has one, or may have
+  bool relayed = false;  ///< software of the host asks the drive, in place of the loads
 };
 
 class Target {

@@ -55,8 +55,12 @@ ssd:
 firmware: {refresh: {policy: limits, reads: 1000, retention: 0 s, patrol: 0 s}}
 precondition: [{fill: 100 %, order: sequential}]
 targets: [{metric: write_amplification, at_most: 1.5}]
-load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 5000, size: 256 KiB, io_size: 1 GiB}
+load: {trace: t.csv, repeat: 1000, pacing: closed-loop, queue_depth: 1}
 )");
+  // What a trace holds is not known beforehand.
+  folder.write("t.csv",
+               "0,h,0,Read,0,65536,0\n1,h,0,Read,65536,65536,0\n2,h,0,Read,131072,65536,0\n"
+               "3,h,0,Read,196608,65536,0\n");
   const Outcome outcome = run(folder, {"run", scenario, "-o", folder / "out"});
   CHECK(outcome.code == 0);
   CHECK(outcome.out.find("MISSED  write_amplification not measured") != std::string::npos);
@@ -124,6 +128,22 @@ TEST_CASE("targets that a run cannot meet are refused before it", "[program]") {
   CHECK(of_load("rwmixread: 50", "flush.p99, at_most: 1 ms").find("only read or write") != std::string::npos);
   CHECK(of_load("fsync: 8", "flush.p99, at_most: 1 ms").empty());
   CHECK(of_load("end_fsync: true", "flush.max, at_most: 1 ms").empty());
+  for (const std::string metric : {"write_amplification", "lifetime.written", "lifetime.drive_writes"}) {
+    const std::string target = metric + (metric.ends_with("written") ? ", at_least: 1 TB" : ", at_least: 1");
+    const auto of_drive = [&](const std::string& rw, const std::string& more = {}) {
+      const std::string scenario =
+          replaced(with_targets("{metric: " + target + "}"), "name: oltp,", "name: oltp, " + rw + ",");
+      const Folder folder;
+      return run(folder, {"check", folder.write("s.yaml", scenario + more)}).err;
+    };
+    const std::string said =
+        "targets.0.metric: '" + metric + "' is of what the host writes, and no load writes";
+    CHECK(of_drive(reads).find(said + "; nearest valid: read.p99\n") != std::string::npos);
+    CHECK(of_drive(reads, "run: {timed: false}\n").find(said + "\n") != std::string::npos);
+    CHECK(of_drive("rwmixread: 99").empty());
+    // Software of the host that writes for itself.
+    CHECK(of_drive(reads, "log_structured: {policy: greedy}\n").find(said) == std::string::npos);
+  }
   // What a trace holds is not known beforehand.
   const Folder folder;
   folder.write("t.csv", "128166372003061629,h,0,Read,0,4096,0\n");
