@@ -68,6 +68,19 @@ double written_by(const PreconditionStep& step) {
   return step.steady.wanted() ? step.touched() : step.fill;
 }
 
+/// Blocks cannot have more cycles behind them than their erases: an age beyond the endurance is
+/// none.
+void check_age(const Scenario& scenario, std::uint32_t endurance) {
+  const std::uint32_t cycles = AgeConfig::parameters().read(scenario.values("age")).cycles;
+  if (endurance == 0 || cycles <= endurance) return;
+  throw scenario.complaint(
+      "age", refusal("cycles",
+                     fmt::format("{} are more than the {} after which a block's erase fails and it is taken "
+                                 "out of use (ssd.flash.part.endurance; 0: never)",
+                                 cycles, endurance),
+                     std::to_string(endurance)));
+}
+
 /// What building the run would throw, without building it.
 std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& options, bool loads) {
   ErrorList errors;
@@ -168,6 +181,7 @@ std::string ScenarioSource::resolved_yaml(const Scenario& scenario, FileNames na
 SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {
   SsdConfig config = SsdConfig::from(scenario);
   if (!options.from_snapshot.empty()) return config;
+  check_age(scenario, config.part.endurance);
   for (std::size_t i = 0; i < scenario.count("precondition"); ++i) {
     const PreconditionStep step = read_step(scenario, i);
     config.written_share = std::max(config.written_share, written_by(step));

@@ -256,6 +256,29 @@ TEST_CASE("a snapshot that does not fit is refused with every difference", "[pro
              Contains("age.retention") && Contains("age.reads"));
 }
 
+TEST_CASE("a drive is no older than its blocks bear, and rests wherever flash may work", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_worked);
+  const auto check = [&](const std::vector<std::string>& settings) {
+    return run(folder, joined({"check", scenario}, set_options(settings)));
+  };
+  const std::string part = "ssd.flash.part.endurance=";
+  const Outcome worn_out = check({part + "500", "age.cycles=501"});
+  CHECK(worn_out.code == 2);
+  CHECK_THAT(worn_out.err,
+             Catch::Contains("age.cycles: 501 are more than the 500 after which a block's erase "
+                             "fails and it is taken out of use (ssd.flash.part.endurance; 0: "
+                             "never)") &&
+                 Catch::Contains("nearest valid: 500"));
+  CHECK(check({part + "500", "age.cycles=500"}).code == 0);
+  CHECK(check({part + "0", "age.cycles=501"}).code == 0);
+  for (const std::string temperature : {"-55 C", "150 C"}) {
+    const Outcome outcome = check({"age.temperature=" + temperature, "age.retention=1 d"});
+    INFO(outcome.err);
+    CHECK(outcome.code == 0);
+  }
+}
+
 TEST_CASE("a damaged snapshot is refused", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_worked);

@@ -221,7 +221,7 @@ TEST_CASE(
   const std::string key = "ssd.flash.part.endurance";
   const std::vector<std::vector<std::string>> drives = {
       {},
-      {"ssd.flash.part.endurance_spread=20 %", "age.cycles=30"},
+      {"ssd.flash.part.endurance_spread=20 %", "age.cycles=2"},
       {"firmware.gc.policy=random"},
       {"firmware.gc.policy=cost-benefit"},
       {"firmware.wear.policy=none", "firmware.gc.policy=windowed-greedy"},
