@@ -111,8 +111,12 @@ const std::vector<Row>& rows() {
        {"coalesce_time"},
        [](const Around& a) { return a.here<HostConfig>().coalesce_count > 1; }},
       {"ssd.host",
-       {"memory_latency"},
-       [](const Around& a) { return a.here<HostConfig>().memory_buffer > 0; }},
+       {"memory_buffer", "memory_latency"},
+       [](const Around& a) {
+         const bool cached = a.changes("firmware.mapping.scheme") && a.changes("firmware.mapping.cache_in");
+         return a.here<HostConfig>().memory_buffer > 0 &&
+                (cached || a.changes("firmware.model") || a.extended());
+       }},
       {"ssd.flash.part",
        {"suspend_point", "program_pulse", "program_suspend_latency"},
        [](const Around& a) { return a.in<FlashConfig>("ssd.flash").suspends_programs(); }},
