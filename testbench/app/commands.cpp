@@ -7,6 +7,7 @@
 #include <string>
 #include <unistd.h>
 
+#include "models/base/ecc_code.h"
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
 #include "models/nand/violation.h"
@@ -27,6 +28,7 @@
 #include "testbench/process/last_words.h"
 #include "testbench/process/standard_output.h"
 #include "testbench/process/terminal.h"
+#include "testbench/report/report_writer.h"
 
 namespace tlmssd {
 
@@ -280,12 +282,18 @@ constexpr PlaceOfKind k_places_of_kinds[] = {{"timing-model", "ssd.flash.part", 
                                              {"memory", "ssd.dram", "model"},
                                              {"firmware", "firmware", "model"}};
 
-/// Whether a scenario knows that name there already. Sections are written with _.
+/// Sections and files are written with _.
+std::string word_of(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  return name;
+}
+
+/// Whether a scenario knows that name there already.
 bool is_taken(const PlaceOfKind& place, const std::string& name) {
   const Section* const section = scenario_catalogue().find(place.section);
   if (section == nullptr) return false;
-  std::string word = name;
-  std::replace(word.begin(), word.end(), '-', '_');
+  const std::string word = word_of(name);
+  if (place.kind == "ecc-code" && name == name_of(EccCode::none)) return true;
   if (place.key.empty() && (section->child(name) != nullptr || section->child(word) != nullptr)) return true;
   const std::vector<const ParameterSpec*> keys = section->all_parameters();
   return std::any_of(keys.begin(), keys.end(), [&](const ParameterSpec* key) {
@@ -303,6 +311,11 @@ int new_command(const NewOptions& options) {
     throw InputError(fmt::format("there is a {} {} already; take another name, such as my-{}", options.kind,
                                  in_quotes(options.name), options.name));
   }
+  const std::string file = word_of(options.name) + ".csv";  // of the template
+  if (options.kind == "report-writer" && !ReportWriterFamily::is_free(file))
+    throw InputError(
+        fmt::format("{} of results is the program's own; take another name than {}, such as my-{}", file,
+                    in_quotes(options.name), options.name));
   const std::string folder = options.folder.empty() ? options.name : options.folder;
   write_project(options.language == "c" ? options.kind + "-c" : options.kind, options.name, folder);
   std::cout << "Wrote " << printable(folder) << "; its README.md says how to build and run it.\n";

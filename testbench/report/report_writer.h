@@ -29,6 +29,8 @@ class ReportWriterFamily final : public PolicyFamily<ReportWriter> {
     PolicyFamily::add<Writer>(std::move(origin));
     files_.emplace_back(Writer::k_name, Writer::k_file);
   }
+  /// Whether no other result has that name.
+  [[nodiscard]] static bool is_free(std::string_view file);
   /// Name of each writer and its file.
   [[nodiscard]] const std::vector<std::pair<std::string, std::string>>& files() const { return files_; }
 

@@ -187,11 +187,15 @@ ReportWriterFamily& report_writers() {
   return family;
 }
 
+bool ReportWriterFamily::is_free(std::string_view file) {
+  return !is_result_name(file);
+}
+
 void ReportWriterFamily::check_file(std::string_view file, const std::string& origin) const {
   const bool plain = !file.empty() && file.front() != '.' &&
                      file.find_first_of("/\n") == std::string_view::npos &&
                      !Staging::is_name(std::string(file));
-  if (plain && !is_result_name(file)) return;
+  if (plain && is_free(file)) return;
   throw InputError("plug-in " + origin + ": a report cannot be written to " + std::string(file) +
                    (plain ? ", which is the file of another one" : ""));
 }

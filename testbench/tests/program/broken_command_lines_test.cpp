@@ -162,6 +162,7 @@ TEST_CASE("projects get no name that CMake or a scenario has another use for", "
                                                                   {"data-path", "cold-bypass"},
                                                                   {"ecc-policy", "fixed"},
                                                                   {"ecc-code", "bch"},
+                                                                  {"ecc-code", "none"},
                                                                   {"mapping-scheme", "dftl"},
                                                                   {"feature", "gc"},
                                                                   {"feature", "pass-voltage"},
@@ -176,6 +177,16 @@ TEST_CASE("projects get no name that CMake or a scenario has another use for", "
     CHECK(outcome.err == "tlmssd: there is a " + kind + " '" + name +
                              "' already; take another name, such as my-" + name + "\n");
   }
+}
+
+TEST_CASE("a report-writer gets no name whose file is a result of the program", "[program]") {
+  const Folder folder;
+  const Outcome outcome = run(folder, {"new", "report-writer", "commands"});
+  CHECK(outcome.code == 2);
+  CHECK(outcome.err ==
+        "tlmssd: commands.csv of results is the program's own; take another name than 'commands', such as "
+        "my-commands\n");
+  CHECK(run(folder, {"new", "report-writer", "summary", "--folder", folder / "summary"}).code == 0);
 }
 
 TEST_CASE("command lines that are wrong", "[program]") {
