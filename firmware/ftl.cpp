@@ -257,6 +257,14 @@ void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
   if (parts_->core.ecc) parts_->core.ecc->rested();
 }
 
+void Ftl::set_timed(bool timed) {
+  parts_->gc_engine.go_on(timed);
+}
+
+void Ftl::put_off_background() {
+  parts_->gc_engine.put_off();
+}
+
 void Ftl::idle_time() {
   parts_->begin_idle();
   parts_->gc_engine.set_idle(false);

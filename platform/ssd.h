@@ -81,6 +81,8 @@ class Ssd : public sc_core::sc_module {
   /// when `drained()` says so.
   void start_drain();
   [[nodiscard]] bool drained() const { return drained_; }
+  /// See Firmware.
+  void put_off_background() { firmware_->put_off_background(); }
 
   /// All blocks go through `cycles` program/erase cycles and `seconds` pass at `celsius`, which no
   /// simulation could live through. With `powered` the firmware goes on patrol meanwhile. The drive

@@ -20,6 +20,10 @@ class GcEngine {
   /// Host idle: time for what is better done now, until false is said.
   virtual void set_idle(bool idle) = 0;
   [[nodiscard]] virtual bool idle_mode() const = 0;
+  /// What is done ahead of need stops where it is, until go_on(); that one comes `timed` from the
+  /// event queue.
+  virtual void put_off() {}
+  virtual void go_on(bool /*timed*/) {}
   /// The last read of a block that is waiting to be erased has ended.
   virtual void unpinned(std::uint32_t pu, BlockNumber block) = 0;
   virtual void now_read_only() = 0;

@@ -7,7 +7,7 @@ bool NativeVictims::urgent() const {
   const GcThresholds& thresholds = state_.thresholds;
   const auto coming = static_cast<std::uint32_t>(state_.gathering.emptying().size());
   const std::uint32_t free = state_.free() + coming;
-  return (state_.background && free < thresholds.background_stop) ||
+  return (state_.background && !thresholds.put_off && free < thresholds.background_stop) ||
          (thresholds.idle && free < thresholds.idle_target) || (core_.pslc && modes_.wants_growth());
 }
 

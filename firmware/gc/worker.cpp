@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tlmssd::firmware {
 
-GcWorker::GcWorker(Core& core) {
+GcWorker::GcWorker(Core& core) : event_queue_(core.hw.event_queue) {
   const GcConfig& config = core.config.gc;
   const Layout& layout = core.layout;
   // Free blocks that a parallel unit has when it holds its share of the logical capacity, neatly
@@ -31,7 +32,19 @@ GcWorker::GcWorker(Core& core) {
 
 void GcWorker::set_idle(bool idle) {
   thresholds_.idle = idle;
-  if (!idle) return;
+  if (idle) kick_all();
+}
+
+void GcWorker::go_on(bool timed) {
+  if (!std::exchange(thresholds_.put_off, false)) return;
+  if (timed) {
+    event_queue_.soon([](void* self) { static_cast<GcWorker*>(self)->kick_all(); }, this);
+  } else {
+    kick_all();
+  }
+}
+
+void GcWorker::kick_all() {
   for (const auto& worker : workers_) worker->kick();
 }
 

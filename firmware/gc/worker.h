@@ -68,6 +68,8 @@ class GcWorker final : public GcEngine {
   /// Host idle: clean all parallel units up to the idle target, until false is said.
   void set_idle(bool idle) override;
   [[nodiscard]] bool idle_mode() const override { return thresholds_.idle; }
+  void put_off() override { thresholds_.put_off = true; }
+  void go_on(bool timed) override;
 
   /// Host program units that wait for space in a parallel unit.
   [[nodiscard]] SpaceLines& lines(std::uint32_t pu) { return workers_[pu]->lines(); }
@@ -107,9 +109,12 @@ class GcWorker final : public GcEngine {
   void leave_unfinished(std::uint32_t pu, BlockNumber block) { workers_[pu]->leave_unfinished(block); }
   void archive(Archive& archive) override {
     for (const auto& worker : workers_) worker->archive(archive);
+    archive(thresholds_.put_off);
   }
 
  private:
+  void kick_all();
+  EventQueue& event_queue_;
   GcThresholds thresholds_;
   std::uint32_t running_ = 0;
   std::vector<std::unique_ptr<PuWorker>> workers_;  ///< of the parallel units

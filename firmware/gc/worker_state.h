@@ -16,7 +16,8 @@ struct GcThresholds {
   std::uint32_t background_start = 0;  ///< 0: no background cleaning
   std::uint32_t background_stop = 0;
   std::uint32_t idle_target = 0;
-  bool idle = false;  ///< the host is: the target counts
+  bool idle = false;     ///< the host is: the target counts
+  bool put_off = false;  ///< what no one waits for is not done now
 };
 
 struct WorkerState {

@@ -121,7 +121,9 @@ void Run::write_until_steady(std::size_t number) {
   SteadyRounds steady = rounds(step.steady);
   begin_rounds(steady);
   driver.set_completion_hook([&](const Completed& command) {
-    if (steady.count(command) && (steady.steady() || steady.exhausted())) driver.stop_loads();
+    if (!steady.count(command) || !(steady.steady() || steady.exhausted())) return;
+    driver.stop_loads();
+    simulation_->put_off_background();
   });
   Measurement measurement({loads.front().name});
   simulation_->run(loads, measurement);

@@ -218,7 +218,12 @@ void Simulation::idle() {
 }
 
 void Simulation::rest(const AgeConfig& age) {
-  untimed([&] { ssd_->age(0, age.retention, age.temperature, age.powered); });
+  const auto pass = [&] { ssd_->age(0, age.retention, age.temperature, age.powered); };
+  if (age.retention > 0) {
+    untimed(pass);
+  } else {
+    pass();  // in which nothing is done, what was put off neither
+  }
   ssd_->disturb(age.reads);
 }
 

@@ -84,6 +84,9 @@ class Simulation {
   void run(std::vector<Load>& loads, Measurement& measurement);
   /// Simulated time goes on until everything is written out and background work has ended.
   void drain();
+  /// The drive goes on from here with the next run(), as if the host had never stopped: background
+  /// work is put off until then.
+  void put_off_background() { ssd_->put_off_background(); }
   /// Simulated time of a drive that is left alone passes, up to `instant`.
   void advance_to(Picoseconds instant);
   /// What has been written to flash, and what of that the host asked for.
