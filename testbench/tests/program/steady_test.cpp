@@ -145,6 +145,29 @@ TEST_CASE("a step until steady, and a snapshot of it", "[program]") {
   CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));
 }
 
+TEST_CASE("a load goes on where a step until steady left off, and collection with it", "[program][figure]") {
+  const Folder folder;
+  // Rested, such a drive has room for a thousand writes before it has to collect.
+  const std::vector<std::string> gc{"--set", "firmware.gc={background_start: 30 %, background_stop: 50 %}"};
+  const std::string drive =
+      k_two_dies + "precondition: {until: steady, metric: write_bandwidth, iodepth: 16}\n";
+  const std::string once =
+      folder.write("f.yaml", drive + "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 1000}\n");
+  const std::string rounds = folder.write("r.yaml", drive + k_endless_writes + "run: {until: steady}\n");
+  const auto amplification = [](const Json& report) {
+    return report["write_amplification"]["total"]["value"].get<double>();
+  };
+  const Json first = report_of(folder, once, "f", gc);
+  const Json steady = report_of(folder, rounds, "r", gc);
+  CHECK(amplification(steady) > 2);
+  CHECK(amplification(first) == Approx(amplification(steady)).epsilon(0.15));
+  CHECK(bandwidth(first) == Approx(bandwidth(steady)).epsilon(0.15));
+  // Idle time lets it rest.
+  std::vector<std::string> idle = gc;
+  idle.insert(idle.end(), {"--set", "firmware.gc.idle_after=1 s", "--set", "precondition.0.idle=true"});
+  CHECK(amplification(report_of(folder, once, "i", idle)) < 1.2);
+}
+
 TEST_CASE("what is said of rounds is reported as unread where there are none", "[program]") {
   const Folder folder;
   const std::string said = "metric: iops, round: 2x, most_rounds: 9";
