@@ -52,7 +52,7 @@ Task<> Commands::read(HostCommand& command) {
   if (!turn.free()) {
     self.waits_for = "its turn to read flash";
     co_await turn;
-    if (turn.held()) charge(command, Cause::die_read);
+    if (turn.held()) charge(command, Cause::batch_wait);
   }
   while (!reads.empty() || !elsewhere.coming.empty()) {
     if (reads.empty()) {

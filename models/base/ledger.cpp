@@ -18,6 +18,7 @@ std::string_view name_of(Cause cause) {
                                                                      "space wait",
                                                                      "LBA hazard wait",
                                                                      "read ahead",
+                                                                     "batch wait",
                                                                      "bus wait",
                                                                      "die busy: read",
                                                                      "die busy: program",

@@ -29,6 +29,7 @@ enum class Cause : std::uint8_t {
   space_wait,       ///< waiting for garbage collection to free blocks
   lba_hazard_wait,  ///< waiting for an earlier command on the same logical units
   read_ahead,       ///< waiting for data that are being read ahead
+  batch_wait,       ///< waiting for batches of reads that were issued before
   bus_wait,         ///< flash channel occupied by other transfers
   die_read,         ///< die busy with another read of the host
   die_program,      ///< die busy with a program of host data

@@ -23,8 +23,9 @@
 // waits for nothing but flash, which works without anything that is held here; and reads that wait
 // hold only blocks against being erased.
 //
-// Waits are charged to the ledger as the die being busy with reads of the host. Left out: what
-// forming batches takes of the cores.
+// Waits have a cause of their own in the ledger, batch_wait, whatever the batches before wait
+// for: without the policy a read would wait for its own die alone. Left out: what forming batches
+// takes of the cores.
 #pragma once
 
 #include <cstdint>

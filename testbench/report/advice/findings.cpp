@@ -208,7 +208,7 @@ TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
         if (cause == "sense" || cause == "program" || cause == "erase") {
           time.arrays += own;
         } else if (cause.starts_with("die busy") || cause == "submission" || cause == "buffer wait" ||
-                   cause == "space wait" || cause == "LBA hazard wait") {
+                   cause == "space wait" || cause == "LBA hazard wait" || cause == "batch wait") {
           time.waits += own;
         }
       }

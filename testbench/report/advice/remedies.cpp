@@ -313,6 +313,7 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
   if (cause == "read ahead") return {"read-ahead", "firmware.read_ahead.window", 0};
+  if (cause == "batch wait") return {"batches of reads", "", 0, "firmware.parallel_issue"};
   if (cause == "decoder wait") return of_decoders(drive);
   if (cause == "decode" || cause == "retry") return of_error_correction();
   if (cause == "suspend")

@@ -357,6 +357,20 @@ TEST_CASE("what moves data is named by what it is, not as moves", "[program]") {
                 "io_size: 10g, random_distribution: 'zipf:0.8'}\n") == "firmware.replicas");
 }
 
+// The arrays take hardly any time: what waits does so for the batch before, not for reads of its
+// own die.
+TEST_CASE("waits for earlier batches of reads are told as such, not as reads of the flash", "[program]") {
+  const std::string batches = "firmware.parallel_issue.policy=batches";
+  for (const char* const latency : {"1 ps", "60 us"}) {
+    const std::string read = std::string("ssd.flash.part.read_latency=[") + latency + "]";
+    const Json report = run_with({batches, read, "load.rw=randread", "load.iodepth=32"});
+    const Json told_of_reads = finding(report, "p99.9 of read");
+    INFO(latency << ": " << told_of_reads);
+    CHECK(told_of_reads.value("cause", "") == "batches of reads");
+    CHECK(told_of_reads.value("look_at", "") == "firmware.parallel_issue");
+  }
+}
+
 TEST_CASE("what reading again costs is told from reads, and no less than what it gives",
           "[program][figure]") {
   const std::string text = drive_with(
