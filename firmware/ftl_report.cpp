@@ -53,8 +53,10 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
     return quotient(static_cast<double>(s.units_programmed[static_cast<std::size_t>(purpose)]), written);
   };
   const auto padding = static_cast<double>(sum(s.units_padded));
-  sink.open("write amplification",
-            "bytes programmed per byte that the host wrote; none where it wrote nothing");
+  sink.open(
+      "write amplification",
+      "bytes programmed per byte that the host wrote; none where it wrote nothing. Programs count when they "
+      "have ended, those of block-mapped regions when they are ordered");
   sink.value("total", quotient(static_cast<double>(sum(s.units_programmed)) + padding, written), "",
              "all causes together");
   const auto share = [&](std::uint64_t units) { return quotient(static_cast<double>(units), written); };
@@ -156,7 +158,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
     sink.open(name_of(static_cast<Purpose>(p)), "operations for this purpose");
     sink.value("units programmed", s.units_programmed[p], "units", "mapping pages written");
     sink.value("units padded", s.units_padded[p], "units", "slots written with nothing in them");
-    sink.value("programs", s.programs[p], "", "program operations");
+    sink.value("programs", s.programs[p], "", "program operations, those that are under way too");
     sink.value("reads", s.reads[p], "", "read operations, further attempts (retries) left out");
     sink.close();
   }

@@ -176,8 +176,6 @@ void WholeBlockDestination::commit(ProgramJob& job) {
     completions_.complete(job.source[n], &job.ledger, false);
     buffer_.release(job.source[n]);
   }
-  core_.stats.units_programmed[static_cast<std::size_t>(Purpose::host)] += job.live - job.holes;
-  core_.stats.units_rewritten += job.copies;
   end_program(core_, job);
 }
 

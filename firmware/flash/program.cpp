@@ -1,5 +1,6 @@
 #include "firmware/flash/program.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "firmware/core/decision_texts.h"
@@ -29,10 +30,39 @@ void copy_on_die(Core& core, FlashOp& op, Ppn from) {
   ++core.stats.copybacks;
 }
 
-void book(Core& core, const ProgramJob& job, std::uint32_t padding, bool failed) {
+std::uint32_t padding_of(const Core& core, const ProgramJob& job) {
+  return core.layout.units_of_program(job.mode) - job.live + job.holes;
+}
+
+// What the job programs of a block-mapped region is booked here, too: that takes as long as a block
+// does, and dies have long ended much of it when the last of them has.
+void book_order(Core& core, const ProgramJob& job) {
   const auto p = static_cast<std::size_t>(job.purpose);
   core.stats.programs[p] += job.operations;
-  core.stats.units_padded[p] += padding;
+  if (core.places == nullptr) return;
+  core.stats.units_programmed[p] += job.live - job.holes;
+  core.stats.units_rewritten += job.copies;
+  core.stats.units_padded[p] += padding_of(core, job);
+}
+
+// All of its slots are lost. Statistics may have been reset since it was ordered.
+void book_loss(Core& core, const ProgramJob& job) {
+  const auto p = static_cast<std::size_t>(job.purpose);
+  FtlStatistics& stats = core.stats;
+  if (core.places == nullptr) {
+    stats.units_padded[p] += core.layout.units_of_program(job.mode);
+    return;
+  }
+  const std::uint64_t rewritten = job.purpose == Purpose::host ? stats.units_rewritten : 0;
+  const auto copies = std::min<std::uint64_t>(job.copies, rewritten);
+  const auto others =
+      std::min<std::uint64_t>(job.live - job.holes - job.copies, stats.units_programmed[p] - rewritten);
+  stats.units_programmed[p] -= copies + others;
+  stats.units_padded[p] += copies + others;
+  stats.units_rewritten -= copies;
+}
+
+void book_end(Core& core, const ProgramJob& job, bool failed) {
   if (job.mode == BlockMode::slc) core.stats.units_in_slc += core.layout.units_of_program(job.mode);
   core.pool.programmed(job.block, failed);
 }
@@ -81,6 +111,7 @@ Program::Program(Core& core, ProgramJob& job, WriteTarget target, Purpose purpos
     : Program(core, claim(core, job, target, purpose, buffer_address)) {}
 
 Program::Program(Core& core, ProgramJob& job) : core_(core), job_(job), pending_(job.operations) {
+  book_order(core, job);
   for (std::uint32_t n = 0; n < job.operations; ++n) {
     ProgramPart& part = job.parts[n];
     FlashTransaction& op = part.op;
@@ -110,14 +141,16 @@ bool Program::await_resume() const {
   ++core_.stats.program_failures;
   tell_block(core_, DecisionKind::retire, "to be emptied and retired", "a program of it has failed",
              job_.block);
-  // All of its slots are lost.
-  book(core_, job_, core_.layout.units_of_program(job_.mode), true);
+  book_loss(core_, job_);
+  book_end(core_, job_, true);
   core_.check_capacity();
   return false;
 }
 
 void end_program(Core& core, const ProgramJob& job) {
-  book(core, job, core.layout.units_of_program(job.mode) - job.live + job.holes, false);
+  if (core.places == nullptr)
+    core.stats.units_padded[static_cast<std::size_t>(job.purpose)] += padding_of(core, job);
+  book_end(core, job, false);
   for (Feature* const feature : core.hooks.programmed) feature->on_programmed(job);
 }
 

@@ -9,9 +9,10 @@
 namespace tlmssd::firmware {
 
 /// `Program program(core, job, target, purpose, buffer_address); if (co_await program) ...`: claims
-/// a program unit for the job in its parallel unit and starts it. True: it has succeeded; when the
-/// map has followed, end_program() books it. False: it has failed and has been booked; its block is
-/// to be emptied and retired.
+/// a program unit for the job in its parallel unit and starts it. Its operations are booked at
+/// once, and the units of block-mapped regions. True: it has succeeded; when the map has followed,
+/// end_program() books the rest. False: it has failed and has been booked; its block is to be
+/// emptied and retired.
 class Program {
  public:
   Program(Core& core, ProgramJob& job, WriteTarget target, Purpose purpose, std::uint64_t buffer_address);

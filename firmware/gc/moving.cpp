@@ -165,7 +165,8 @@ void PuWorker::commit(ProgramJob& job, Purpose purpose) {
     core_.post_map_update(unit, 1);
     if (core_.layout.is_map(unit)) ++core_.stats.map_units_moved;
   }
-  core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live - job.holes - job.folded;
+  if (core_.places == nullptr)
+    core_.stats.units_programmed[static_cast<std::size_t>(purpose)] += job.live - job.holes - job.folded;
   core_.stats.units_programmed[static_cast<std::size_t>(Purpose::migration)] += job.folded;
   if (core_.pool.apart()) core_.pool.count_moved(handle_of(job.target), job.live);
   const bool on_die = job.parts[0].copy_from != k_nowhere;

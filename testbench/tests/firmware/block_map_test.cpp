@@ -129,6 +129,32 @@ TEST_CASE("what is programmed of block-mapped regions is data or padding, in pro
   rig->host.verify_all();
 }
 
+TEST_CASE("a block-mapped region counts as programmed when it is ordered, wholly written or not yet") {
+  LogSetup setup("block-mapped");
+  setup.options.timed = true;
+  const auto rig = filled(setup, 16);
+  rig->host.drain();
+  rig->start_counting();
+  rig->host.write(5 * 8, 8);
+  rig->host.flush();  // starts the rewrite, which is seen from its first program to its last
+  const FtlStatistics& s = rig->statistics();
+  std::uint64_t seen_under_way = 0;
+  for (;;) {
+    REQUIRE(s.programs[0] >= rig->programs());
+    if (s.programs[0] > 0) {
+      REQUIRE(s.units_programmed[0] == 16);
+      REQUIRE(s.units_rewritten == 15);
+      if (rig->hw.flash.pending(DieId{0}) > 0) ++seen_under_way;
+    }
+    if (rig->hw.event_queue.empty()) break;
+    rig->hw.event_queue.run_until(rig->hw.event_queue.next());
+  }
+  CHECK(seen_under_way > 0);
+  CHECK(s.programs[0] == 16);
+  CHECK(rig->ftl.write_amplification() == Approx(16));
+  rig->host.verify_all();
+}
+
 TEST_CASE("trimmed units of a block-mapped region are holes, and the last one frees it") {
   LogSetup setup("block-mapped");
   const auto rig = filled(setup, 16);
