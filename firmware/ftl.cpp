@@ -272,8 +272,10 @@ void Ftl::idle_time() {
 
 std::string Ftl::steady_only_by_writing() const {
   if (parts_->cache) return "firmware.cache takes writes before they are mapped";
-  if (!parts_->chosen.empty())
-    return fmt::format("{} has its own part in where data lie", parts_->chosen.front().info->path);
+  for (const Parts::Chosen& one : parts_->chosen) {
+    if (one.feature->places_data())
+      return fmt::format("{} has its own part in where data lie", one.info->path);
+  }
   return SteadyState::only_by_writing(parts_->core);
 }
 

@@ -156,6 +156,10 @@ class Feature {
   /// There may be moves of parts of blocks.
   [[nodiscard]] virtual bool moves_parts() const { return false; }
 
+  /// Whether it has a part in where data lie, by what it moves or otherwise. Where none has, a
+  /// steady state need not be written.
+  [[nodiscard]] virtual bool places_data() const { return true; }
+
   /// Whether such a fill leaves the feature as on_fill() does: that nothing it would have been
   /// asked or told meanwhile would have changed anything else. Only asked of a feature that
   /// implements a hook which a write calls.

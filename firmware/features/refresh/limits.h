@@ -39,6 +39,7 @@ struct RefreshLimitsConfig {
     return (retention > 0 && block.seconds >= retention) || (reads > 0 && block.reads >= reads) ||
            (errors > 0 && block.worst_errors >= errors);
   }
+  [[nodiscard]] bool none() const { return retention == 0 && reads == 0 && errors == 0; }
   [[nodiscard]] double due_in(const BlockHistory& block) const {
     if (due(block)) return 0;
     return retention > 0 ? retention - block.seconds : std::numeric_limits<double>::infinity();
@@ -53,6 +54,7 @@ class RefreshLimits final : public RefreshPolicy {
   using Config = RefreshLimitsConfig;
   explicit RefreshLimits(const Config& config) : config_(config) {}
   [[nodiscard]] bool due(const BlockHistory& block) const override { return config_.due(block); }
+  [[nodiscard]] bool never() const override { return config_.none(); }
   [[nodiscard]] double due_in(const BlockHistory& block) const override { return config_.due_in(block); }
   [[nodiscard]] double patrol() const override { return config_.patrol; }
 

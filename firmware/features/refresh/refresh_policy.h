@@ -25,6 +25,8 @@ class RefreshPolicy {
   virtual ~RefreshPolicy() = default;
   /// The block's data should be moved.
   [[nodiscard]] virtual bool due(const BlockHistory& block) const = 0;
+  /// Nothing is ever due, of a block or of a region.
+  [[nodiscard]] virtual bool never() const { return false; }
   /// Seconds until due() says so of a block that is neither read nor written meanwhile; 0: it does;
   /// infinity: never.
   [[nodiscard]] virtual double due_in(const BlockHistory& block) const = 0;

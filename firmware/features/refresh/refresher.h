@@ -45,6 +45,7 @@ class Refresher final : public Feature {
     if (!due_.empty()) start();
   }
   void on_page_read(const ReadOp& read) override;
+  [[nodiscard]] bool places_data() const override { return !policy_->never(); }
   // Data just written are not due.
   [[nodiscard]] bool knows_fill() const override { return true; }
   [[nodiscard]] bool move_waits(std::uint32_t pu) const override { return !waiting_[pu].empty(); }

@@ -171,6 +171,29 @@ TEST_CASE("a drive without a model is settled by writing, and that is said", "[p
   CHECK(shown.out.find("settling run") != std::string::npos);
 }
 
+TEST_CASE("refresh without a limit leaves a steady drive as it is, with one it is settled by writing",
+          "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
+  const auto with = [&](const std::string& limits) {
+    return report_of(
+        folder, scenario, "r",
+        {"--set", "load.number_ios=2000", "--set",
+         limits.empty() ? "firmware.refresh={policy: none}" : "firmware.refresh={policy: " + limits + "}"});
+  };
+  const Json plain = with("");
+  const Json off = with("limits, retention: 0 s, reads: 0, errors: 0");
+  CHECK(off["preconditioning"] == plain["preconditioning"]);
+  CHECK(off["results"] == plain["results"]);
+  for (const std::string limits :
+       {"limits, retention: 0 s, errors: 0, reads: 1000000", "limits, retention: 30 d, reads: 0, errors: 0",
+        "limits, retention: 0 s, reads: 0, errors: 40",
+        "read-regions, retention: 0 s, reads: 0, errors: 0"}) {
+    INFO(limits);
+    CHECK(with(limits)["preconditioning"][0]["written"] == true);
+  }
+}
+
 TEST_CASE("a drive with hardly any spare is settled by writing, whatever chooses its victims", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(
