@@ -26,8 +26,8 @@ const ParameterTable<FlashConfig>& FlashConfig::parameters() {
                 "pages that a read of the host wants from several planes of a die, at the same page number, "
                 "are one multi-plane read, where the part can")
           .choice("suspend", &C::suspend, {"none", "program", "erase", "both"},
-                  "what may be suspended for reads of the host, within the limits of the part; needs a "
-                  "scheduling that lets "
+                  "what may be suspended for reads of the host and of the map pages that its commands wait "
+                  "for, writes and trims too, within the limits of the part; needs a scheduling that lets "
                   "reads overtake")
           .choice(
               "organisation", &C::organisation, {"channels", "shared-bus-gang", "shared-control-gang"},

@@ -75,11 +75,13 @@ void DieState::archive_content(Archive& a, std::uint64_t i) {
 }
 
 void DieState::report(StatisticsSink& sink) const {
-  sink.value("senses", counts_.senses, "pages", "pages sensed, counted per plane");
-  sink.value("programs", counts_.programs, "pages", "pages programmed, counted per plane");
+  sink.value("senses", counts_.senses, "pages", "pages sensed, counted per plane when the array begins");
+  sink.value(
+      "programs", counts_.programs, "pages",
+      "pages programmed, counted per plane when the array begins; flash.program counts those that ended");
   sink.value("copies", counts_.copies, "pages",
              "pages copied within the die, counted per plane; also among senses and programs");
-  sink.value("erases", counts_.erases, "blocks", "blocks erased, counted per plane");
+  sink.value("erases", counts_.erases, "blocks", "blocks erased, counted per plane when the array begins");
   sink.value("erase_failures", counts_.erase_failures, "blocks", "blocks whose erase failed: worn out");
   if (slc_pages_ != 0) report_modes(sink);
 }
