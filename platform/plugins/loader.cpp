@@ -29,8 +29,9 @@ namespace fs = std::filesystem;
 
 struct Loaded {
   std::vector<LoadedPlugin> plugins;
-  std::vector<const void*> bases;  ///< where each library lies in memory
-  std::string loading;             ///< as it was named, while it is loaded
+  std::vector<const void*> bases;   ///< where each library lies in memory
+  std::vector<std::string> titles;  ///< "plug-in acme 1.0"
+  std::string loading;              ///< as it was named, while it is loaded
 };
 Loaded& loaded() {
   static Loaded all;
@@ -135,16 +136,21 @@ const tlmssd_firmware* c_firmware_of(const std::string& name, void* library) {
   return firmware;
 }
 
+void remember(const char* title, const char* version, const fs::path& file, const void* base) {
+  loaded().plugins.push_back({title, version, file.string()});
+  loaded().titles.push_back(std::string("plug-in ") + title + " " + version);
+  loaded().bases.push_back(base);
+  static_cast<void>(on_stack());  // backtrace() loads a library when it is first called
+}
+
 void enrol(const std::string& name, const fs::path& file, void* library) {
   if (const tlmssd_firmware* const firmware = c_firmware_of(name, library)) {
-    loaded().plugins.push_back({firmware->name, firmware->version, file.string()});
-    loaded().bases.push_back(base_of(dlsym(library, "tlmssd_firmware_plugin")));
+    remember(firmware->name, firmware->version, file, base_of(dlsym(library, "tlmssd_firmware_plugin")));
     firmware::add_c_firmware(*firmware, std::string(firmware->name) + " " + firmware->version);
     return;
   }
   const PluginDescription& description = description_of(name, library);
-  loaded().plugins.push_back({description.name, description.version, file.string()});
-  loaded().bases.push_back(base_of(dlsym(library, "tlmssd_plugin")));
+  remember(description.name, description.version, file, base_of(dlsym(library, "tlmssd_plugin")));
   Registrar registrar(description.name, description.version);
   description.enrol(registrar);
 }
@@ -272,6 +278,11 @@ std::string thrown_by_plugin() {
 std::string calling_plugin() {
   if (const auto caller = on_stack()) return title_of(*caller);
   return loaded().loading.empty() ? std::string() : in_quotes(loaded().loading);
+}
+
+const char* plugin_on_stack() noexcept {
+  const auto caller = on_stack();
+  return caller ? loaded().titles[*caller].c_str() : nullptr;
 }
 
 }  // namespace tlmssd

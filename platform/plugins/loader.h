@@ -37,5 +37,8 @@ void note_throw(InputError* error) noexcept;
 std::string thrown_by_plugin();
 /// Of the one that has called what this thread is in, or that is being loaded; empty: none has.
 std::string calling_plugin();
+/// "plug-in acme 1.0": the one nearest to the top of this thread's stack; null: none is on it. For
+/// signal handlers of a process that is about to end.
+const char* plugin_on_stack() noexcept;
 
 }  // namespace tlmssd

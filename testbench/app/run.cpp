@@ -12,6 +12,7 @@
 #include "models/base/input_error.h"
 #include "models/base/quantity.h"
 #include "models/base/suggest.h"
+#include "platform/plugins/loader.h"
 #include "testbench/app/drive_view.h"
 #include "testbench/app/scenario_plugins.h"
 #include "testbench/app/scenario_targets.h"
@@ -438,7 +439,7 @@ nlohmann::ordered_json Run::inspect(const StateQuery& query) {
 }
 
 int inspect_command(const InspectOptions& options) {
-  const InterruptGuard guard;
+  const InterruptGuard guard(&plugin_on_stack);
   StateQuery query;
   query.blocks = options.blocks;
   if (!options.map.empty()) query.map = parse_range("--map", options.map);
@@ -465,7 +466,7 @@ int figures_command(const RunOptions& options) {
 }
 
 int run_command(const RunOptions& options) {
-  const InterruptGuard guard;
+  const InterruptGuard guard(&plugin_on_stack);
   if (options.with_parent) prctl(PR_SET_PDEATHSIG, SIGKILL);
   Run run(options);
   run.execute();

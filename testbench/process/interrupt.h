@@ -4,7 +4,9 @@
 // check_interrupt() now and then (the event loop between batches of events, readers and writers
 // between blocks), which throws Interrupted: the stack unwinds, and what was under construction is
 // removed by its owner. A second signal ends the process at once. Signals that follow the first
-// within k_same_signal are the same wish: timeout(1), for one, sends each signal twice.
+// within k_same_signal are the same wish: timeout(1), for one, sends each signal twice. Work that
+// does not ask within a time of grace, as that of a plug-in which has lost its way, is given up:
+// the process ends with a line that says so, and what is under construction is removed.
 #pragma once
 
 #include <array>
@@ -33,7 +35,10 @@ class Interrupted : public std::exception {
 /// ignored.
 class InterruptGuard {
  public:
-  InterruptGuard();
+  /// Whose code runs, such as "plug-in acme 1.0"; null: unknown. Asked in a signal handler.
+  using Culprit = const char* (*)() noexcept;
+  static constexpr unsigned k_grace = 5;  ///< seconds
+  explicit InterruptGuard(Culprit culprit = nullptr, unsigned grace = k_grace);
   ~InterruptGuard();
   InterruptGuard(const InterruptGuard&) = delete;
   InterruptGuard& operator=(const InterruptGuard&) = delete;
@@ -41,6 +46,16 @@ class InterruptGuard {
  private:
   static constexpr std::array k_signals = {SIGINT, SIGTERM, SIGHUP};
   std::array<struct sigaction, k_signals.size()> before_{};
+  struct sigaction alarm_before_ {};
+};
+
+/// While it lives, nothing is given up: what is put in place must not be left half way.
+class UninterruptedWork {
+ public:
+  UninterruptedWork();
+  ~UninterruptedWork();
+  UninterruptedWork(const UninterruptedWork&) = delete;
+  UninterruptedWork& operator=(const UninterruptedWork&) = delete;
 };
 
 namespace interrupt {

@@ -3,6 +3,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <dirent.h>
 #include <fcntl.h>
 #include <string_view>
 #include <sys/file.h>
@@ -61,6 +62,27 @@ void remove_if_dead(const fs::path& path) {
   close(descriptor);
 }
 
+/// Removes a file, or a folder of files, by nothing but calls of the system: remove_all() asks for
+/// memory, which a signal handler must not.
+void remove_by_calls(const char* path) {
+  if (unlink(path) == 0) return;
+  const int folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (folder < 0) return;
+  alignas(dirent64) std::array<char, 4096> entries{};
+  for (bool removed = true; removed;) {
+    removed = false;
+    lseek(folder, 0, SEEK_SET);
+    const ssize_t size = getdents64(folder, entries.data(), entries.size());
+    for (ssize_t at = 0; at < size;) {
+      const auto* const entry = reinterpret_cast<const dirent64*>(entries.data() + at);
+      removed |= unlinkat(folder, entry->d_name, 0) == 0;  // not . and .., which are folders
+      at += entry->d_reclen;
+    }
+  }
+  close(folder);
+  rmdir(path);
+}
+
 /// Makes the file or folder; -1 with errno.
 int make(const fs::path& path, Staging::Kind kind) {
   if (kind == Staging::Kind::file)
@@ -109,9 +131,8 @@ Staging::~Staging() {
 }
 
 void Staging::remove_all() {
-  std::error_code ignored;
   for (const Staging* one = latest; one != nullptr; one = one->next_) {
-    if (!one->path_.empty()) fs::remove_all(one->path_, ignored);
+    if (!one->path_.empty()) remove_by_calls(one->path_.c_str());
   }
 }
 

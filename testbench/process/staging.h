@@ -41,7 +41,8 @@ class Staging {
   static bool is_name(const std::string& name);
   /// Removes what dead processes of this host have left behind in `folder`.
   static void sweep(const std::filesystem::path& folder);
-  /// Removes what this process has under construction: it ends without unwinding its stack.
+  /// Removes what this process has under construction: it ends without unwinding its stack. Safe in
+  /// signal handlers.
   static void remove_all();
 
  private:

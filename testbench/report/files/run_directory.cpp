@@ -290,6 +290,7 @@ void RunDirectory::write_list(const std::vector<std::string>& names) const {
 
 void RunDirectory::commit() {
   check_interrupt();
+  const UninterruptedWork to_its_end;
   try {
     for (const std::string& name : names_) sync_to_disk(staging_->path() / name);
     if (!put_in_place_as_a_whole()) replace_files();

@@ -132,3 +132,17 @@ fault(void_access "write with force unit access before LBA"
   "if (job->c->force_unit_access && job->status == TLMSSD_SUCCESS) flush(job); else finish(job);" "finish(job);")
 fault(restores_less "firmware my-ftl: restores" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);"
   "  if (tlmssd_saving(f->host, a)) tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);")
+# One that does not come back ends all the same when it is asked to.
+file(READ ${WORK}/project-c/my_ftl_ftl.c source)
+string(REPLACE "  struct job* job = calloc(1, sizeof *job);" "  while (f->s.seq == 500) {}\n  struct job* job = calloc(1, sizeof *job);" faulty "${source}")
+if(faulty STREQUAL source)
+  message(FATAL_ERROR "the endless loop was not planted")
+endif()
+file(WRITE ${WORK}/stuck.c "${faulty}")
+expect(0 "" ${C_COMPILER} -std=c99 -O2 -shared -fPIC -fvisibility=hidden -I${prefix}/include ${WORK}/stuck.c -o ${WORK}/libstuck.so)
+expect(143 "tlmssd: interrupted by SIGTERM, but plug-in my-ftl 1.0 is stuck; given up after 5 s" timeout --preserve-status -k 60 3
+  ${program} --plugin ${WORK}/libstuck.so run ${WORK}/drive.yaml -q --set firmware.model=my-ftl --out ${WORK}/stuck)
+file(GLOB left ${WORK}/stuck ${WORK}/.tlmssd*)
+if(left)
+  message(FATAL_ERROR "a run that was stuck left ${left}")
+endif()

@@ -1,4 +1,4 @@
-// Models that throw, or end the program, when they are made or at the first sense.
+// Models that throw, end the program or do not come back, when they are made or at the first sense.
 #include <cstdlib>
 #include <stdexcept>
 
@@ -65,10 +65,27 @@ class LeavingTiming final : public tlmssd::TimingModel {
   const tlmssd::NandPart& part_;
 };
 
+class StuckTiming final : public tlmssd::TimingModel {
+ public:
+  static constexpr std::string_view k_name = "stuck";
+  static constexpr std::string_view k_summary = "does not come back";
+  using Config = tlmssd::NoParameters;
+  StuckTiming(const Config& /*config*/, const tlmssd::NandPart& part) : part_(part) {}
+  [[nodiscard]] tlmssd::ArrayAnswer answer(const tlmssd::ArrayOperation& op) const override {
+    for (volatile bool ever = op.command == tlmssd::ArrayCommand::sense; ever;) {
+    }
+    return {.duration = tlmssd::data_sheet_latency(part_, op)};
+  }
+
+ private:
+  const tlmssd::NandPart& part_;
+};
+
 }  // namespace
 
 TLMSSD_PLUGIN("throwing", "0.3") {
   registrar.add<ThrowingTiming>(tlmssd::timing_models());
   registrar.add<RefusingTiming>(tlmssd::timing_models());
   registrar.add<LeavingTiming>(tlmssd::timing_models());
+  registrar.add<StuckTiming>(tlmssd::timing_models());
 }
