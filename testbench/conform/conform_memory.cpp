@@ -58,8 +58,11 @@ MemoryConformance::MemoryConformance(const sc_core::sc_module_name& name, const 
       word_(shape.burst != 0 ? std::min<std::size_t>(shape.burst, k_word) : k_word),
       longest_(shape.burst != 0 ? std::min<std::size_t>(shape.burst, k_longest) : k_longest),
       whole_(shape.burst != 0 ? std::min<std::size_t>(shape.burst, k_region) : k_region),
-      bytes_(std::min<std::size_t>(k_region, shape.capacity)) {
-  whole_ = std::min(whole_, bytes_.size());
+      region_(std::min<std::size_t>(k_region, shape.capacity)) {
+  whole_ = std::min(whole_, region_);
+  for (Bytes at = shape.capacity / 2; at >= region_; at /= 2) far_.push_back(at / word_ * word_);
+  if (const Bytes last = (shape.capacity - word_) / word_ * word_; last >= region_) far_.push_back(last);
+  bytes_.resize(region_ + far_.size() * word_);
   socket_.bind(static_cast<tlm::tlm_bw_transport_if<>&>(*this));
   socket_.bind(checker_.tsock);
   memory.bind_to(checker_.isock);
@@ -133,6 +136,8 @@ void MemoryConformance::work() {
       blocking();
       at_ = "whole bursts";
       whole_bursts();
+      at_ = "as far as its capacity goes";
+      whole_capacity();
       at_ = "several at once";
       if (shape_.at_once > 1) several_at_once();
       at_ = "ahead of the kernel";
@@ -154,7 +159,7 @@ void MemoryConformance::work() {
 // ---- accesses
 
 void MemoryConformance::fill(Access& access, tlm::tlm_command command) {
-  const std::size_t words = bytes_.size() / word_;
+  const std::size_t words = region_ / word_;
   const std::size_t first = random_.below(words);
   const std::size_t left = longest_ - (shape_.burst == 0 ? 0 : first * word_ % longest_);
   const std::size_t count = 1 + random_.below(std::min(words - first, left / word_));
@@ -167,18 +172,27 @@ void MemoryConformance::fill(Access& access, tlm::tlm_command command) {
 /// Disjoint parts that each have room for the longest access.
 std::uint32_t MemoryConformance::parts(std::uint32_t most) const {
   const std::uint32_t wanted = shape_.at_once == 0 ? most : std::min(shape_.at_once, most);
-  return static_cast<std::uint32_t>(std::clamp<std::size_t>(bytes_.size() / unit(), 1, std::max(wanted, 1U)));
+  return static_cast<std::uint32_t>(std::clamp<std::size_t>(region_ / unit(), 1, std::max(wanted, 1U)));
 }
 
 /// A random access to one of the disjoint parts of the bytes.
 void MemoryConformance::fill_part(Access& access, std::uint32_t part, std::uint32_t parts) {
   fill(access, random_.below(2) == 0 ? tlm::TLM_WRITE_COMMAND : tlm::TLM_READ_COMMAND);
-  const std::size_t size = bytes_.size() / parts / unit() * unit();
+  const std::size_t size = region_ / parts / unit() * unit();
   const std::size_t length = std::min(access.data.bytes().size(), size);
   access.data.resize(length);
   access.offset = part * size + (shape_.burst == 0 ? access.offset % (size - length + word_) / word_ * word_
                                                    : access.offset % size);
   forget(access, shape_.base + access.offset);
+}
+
+/// The word behind the last of them is the first of all: where a smaller memory begins anew.
+void MemoryConformance::fill_far(Access& access, std::size_t which, tlm::tlm_command command) {
+  const bool far = which < far_.size();
+  access.data.resize(word_);
+  access.offset = far ? region_ + which * word_ : 0;
+  access.set_command(command);
+  forget(access, shape_.base + (far ? far_[which] : 0));
 }
 
 /// A fresh transaction of the payload's length, with bytes of its own.
@@ -264,8 +278,8 @@ void MemoryConformance::blocking() {
     check_blocking(access, delay);
     wait(delay);
   };
-  for (std::size_t offset = 0; offset < bytes_.size(); offset += longest_) {
-    access.data.resize(std::min(longest_, bytes_.size() - offset));
+  for (std::size_t offset = 0; offset < region_; offset += longest_) {
+    access.data.resize(std::min(longest_, region_ - offset));
     access.offset = offset;
     access.set_command(tlm::TLM_WRITE_COMMAND);
     forget(access, shape_.base + offset);
@@ -282,7 +296,7 @@ void MemoryConformance::whole_bursts() {
   Access access;
   for (const tlm::tlm_command command :
        {tlm::TLM_READ_COMMAND, tlm::TLM_WRITE_COMMAND, tlm::TLM_READ_COMMAND}) {
-    for (std::size_t offset = 0; offset + whole_ <= bytes_.size(); offset += whole_) {
+    for (std::size_t offset = 0; offset + whole_ <= region_; offset += whole_) {
       access.data.resize(whole_);
       access.offset = offset;
       access.set_command(command);
@@ -291,6 +305,24 @@ void MemoryConformance::whole_bursts() {
       check_blocking(access, delay);
       wait(delay);
       if (whole_ == longest_) return;  // such have been tried
+    }
+  }
+}
+
+/// Of those behind the region; when they are read, with its first one.
+std::size_t MemoryConformance::far_words(tlm::tlm_command command) const {
+  return far_.empty() ? 0 : far_.size() + (command == tlm::TLM_READ_COMMAND ? 1 : 0);
+}
+
+/// All are written, then read, so that none is another's.
+void MemoryConformance::whole_capacity() {
+  Access access;
+  for (const tlm::tlm_command command : {tlm::TLM_WRITE_COMMAND, tlm::TLM_READ_COMMAND}) {
+    for (std::size_t i = 0; i < far_words(command); ++i) {
+      fill_far(access, i, command);
+      sc_core::sc_time delay = sc_core::SC_ZERO_TIME;
+      check_blocking(access, delay);
+      wait(delay);
     }
   }
 }
@@ -396,29 +428,43 @@ void MemoryConformance::phases() {
     wait_for_progress();
     collect();
   }
-  if (whole_ == longest_) return;
-  at_ = "whole bursts";
-  one_by_one(whole_, tlm::TLM_WRITE_COMMAND);
-  one_by_one(whole_, tlm::TLM_READ_COMMAND);
+  if (whole_ != longest_) {
+    at_ = "whole bursts";
+    one_by_one(whole_, tlm::TLM_WRITE_COMMAND);
+    one_by_one(whole_, tlm::TLM_READ_COMMAND);
+  }
+  at_ = "as far as its capacity goes";
+  for (const tlm::tlm_command command : {tlm::TLM_WRITE_COMMAND, tlm::TLM_READ_COMMAND}) {
+    for (std::size_t i = 0; i < far_words(command); ++i)
+      alone([&](Access& access) { fill_far(access, i, command); });
+  }
 }
 
 /// All of the bytes, by accesses of so many that wait for each other.
 void MemoryConformance::one_by_one(std::size_t bytes, tlm::tlm_command command) {
-  for (std::size_t offset = 0; offset < bytes_.size() && phases_wrong_.empty(); offset += bytes) {
-    auto* const access = new Access(&pool_);
-    pool_.used.insert(access);
-    access->acquire();
-    access->data.resize(std::min(bytes, bytes_.size() - offset));
-    access->offset = offset;
-    access->set_command(command);
-    forget(*access, shape_.base + offset);
-    issue(*access);
-    while (phases_wrong_.empty() && (requesting_ != nullptr || outstanding_ > 0)) {
-      wait_for_progress();
-      collect();
-    }
-    if (request_ends_ > sc_core::sc_time_stamp()) wait(request_ends_ - sc_core::sc_time_stamp());
+  for (std::size_t offset = 0; offset < region_; offset += bytes) {
+    alone([&](Access& access) {
+      access.data.resize(std::min(bytes, region_ - offset));
+      access.offset = offset;
+      access.set_command(command);
+      forget(access, shape_.base + offset);
+    });
   }
+}
+
+/// An access that is waited for.
+void MemoryConformance::alone(const std::function<void(Access&)>& fill) {
+  if (!phases_wrong_.empty()) return;
+  auto* const access = new Access(&pool_);
+  pool_.used.insert(access);
+  access->acquire();
+  fill(*access);
+  issue(*access);
+  while (phases_wrong_.empty() && (requesting_ != nullptr || outstanding_ > 0)) {
+    wait_for_progress();
+    collect();
+  }
+  if (request_ends_ > sc_core::sc_time_stamp()) wait(request_ends_ - sc_core::sc_time_stamp());
 }
 
 void MemoryConformance::wait_for_progress() {

@@ -66,7 +66,7 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
     using tlm::tlm_generic_payload::tlm_generic_payload;
     Data data;
     std::vector<unsigned char> written;  ///< what a write gave
-    std::size_t offset = 0;              ///< within the region that is compared
+    std::size_t offset = 0;              ///< within bytes_
     bool responded = false;
   };
   /// Data of an access that has been answered, and what they were then.
@@ -89,10 +89,14 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   void forget(Access& access, std::uint64_t address);
   void blocking();
   void whole_bursts();
+  void whole_capacity();
+  [[nodiscard]] std::size_t far_words(tlm::tlm_command command) const;
+  void fill_far(Access& access, std::size_t which, tlm::tlm_command command);
   void several_at_once();
   void run_ahead();
   void phases();
   void one_by_one(std::size_t bytes, tlm::tlm_command command);
+  void alone(const std::function<void(Access&)>& fill);
   void wait_for_progress();
   void wait_for_releases(std::size_t most);
   void issue(Access& access);
@@ -120,7 +124,9 @@ class MemoryConformance final : public sc_core::sc_module, private tlm::tlm_bw_t
   std::size_t word_;                  ///< what addresses and lengths are multiples of
   std::size_t longest_;               ///< transaction of random length
   std::size_t whole_;                 ///< longest transaction
-  std::vector<unsigned char> bytes_;  ///< that the memory's first ones should hold
+  std::size_t region_;                ///< bytes at the beginning that are all compared
+  std::vector<Bytes> far_;            ///< where words behind them lie that are compared
+  std::vector<unsigned char> bytes_;  ///< that these should hold
 
   // the approximately timed host
   struct Response {

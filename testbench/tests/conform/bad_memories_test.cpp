@@ -47,7 +47,9 @@ enum class MemoryFault {
   one_at_a_time,
   slow,
   slow_to_accept,
-  slow_to_release
+  slow_to_release,
+  half_refused,
+  half_mirrored
 };
 
 /// A memory of 50 ns that answers nb_transport by all four phases. No faults are: 99 ms; END_REQ
@@ -120,11 +122,13 @@ class FaultyMemory final : public sc_core::sc_module {
 
  private:
   void access(tlm::tlm_generic_payload& payload) {
-    const std::uint64_t address = payload.get_address();
+    std::uint64_t address = payload.get_address();
+    if (fault_ == MemoryFault::half_mirrored && address < bytes_.size()) address %= bytes_.size() / 2;
     std::size_t length = payload.get_data_length();
     if (fault_ == MemoryFault::no_status && accesses_ % 40 == 0) return;
     payload.set_response_status(tlm::TLM_OK_RESPONSE);
-    if (address + length > bytes_.size()) {
+    if (address + length > bytes_.size() ||
+        (fault_ == MemoryFault::half_refused && address + length > bytes_.size() / 2)) {
       if (fault_ != MemoryFault::nothing_beyond) payload.set_response_status(tlm::TLM_ADDRESS_ERROR_RESPONSE);
       return;
     }
@@ -221,6 +225,7 @@ struct PlantedFault {
   MemoryFault fault;
   const char* found_by;
   std::uint32_t at_once = 0;
+  bool blocking = true;
 };
 
 }  // namespace
@@ -261,14 +266,19 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
       {"slow", MemoryFault::slow, nullptr},
       {"slow_to_accept", MemoryFault::slow_to_accept, nullptr},
       {"slow_to_release", MemoryFault::slow_to_release, nullptr},
+      {"half_refused", MemoryFault::half_refused, "b_transport answers every access"},
+      {"half_mirrored", MemoryFault::half_mirrored, bytes},
+      {"sound_phases", MemoryFault::none, nullptr, 0, false},
+      {"half_refused_phases", MemoryFault::half_refused, phases, 0, false},
+      {"half_mirrored_phases", MemoryFault::half_mirrored, bytes, 0, false},
   };
   std::vector<std::unique_ptr<FaultyMemory>> memories;
   std::vector<std::unique_ptr<MemoryConformance>> kits;
   for (const PlantedFault& row : rows) {
     memories.push_back(std::make_unique<FaultyMemory>(row.name, row.fault));
-    kits.push_back(
-        std::make_unique<MemoryConformance>((std::string("kit_") + row.name).c_str(), memories.back()->socket,
-                                            MemoryShape{.capacity = k_capacity, .at_once = row.at_once}));
+    kits.push_back(std::make_unique<MemoryConformance>(
+        (std::string("kit_") + row.name).c_str(), memories.back()->socket,
+        MemoryShape{.capacity = k_capacity, .blocking = row.blocking, .at_once = row.at_once}));
   }
   EventQueue event_queue;
   EventQueueProcess process("event_queue", event_queue);
