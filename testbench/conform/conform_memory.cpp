@@ -22,6 +22,7 @@ constexpr unsigned char k_nobodys = 0xA5;                 // what these are
 constexpr std::size_t k_region = std::size_t{64} << 10U;  // of which the bytes are compared
 constexpr std::size_t k_longest = 4096;
 constexpr std::size_t k_word = 64;
+constexpr int k_patience = 4;  // times the longest that an access may take
 
 std::string text(const sc_core::sc_time& time) {
   return time.to_string();
@@ -73,8 +74,12 @@ void MemoryConformance::run() {
   pauses_ = true;
   for (std::uint64_t before = ~std::uint64_t{0}; !ended() && accesses_ != before;) {
     before = accesses_;
-    sc_core::sc_start(4 * shape_.longest);
+    sc_core::sc_start(k_patience * shape_.longest);
+    if ((sc_core::sc_get_status() & (sc_core::SC_STOPPED | sc_core::SC_END_OF_SIMULATION)) == 0) continue;
+    wrong(broken_, "it has ended the simulation (sc_stop())");
   }
+  if (!ended() && outstanding_ == 0)
+    wrong(broken_, fmt::format("an access takes more than {}", text(k_patience * shape_.longest)));
 }
 
 Conformance MemoryConformance::found() const {

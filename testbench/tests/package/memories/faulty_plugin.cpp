@@ -26,6 +26,7 @@ class FaultyModule final : public sc_core::sc_module {
     if (fault_ == "fatal") SC_REPORT_FATAL("refresh", "row lost");
     if (fault_ == "warns") SC_REPORT_WARNING("refresh", "row late");
     if (fault_ == "stops") sc_core::sc_stop();
+    if (fault_ == "waits") wait(1, sc_core::SC_SEC);
     if (fault_ == "shortens") payload.set_data_length(1);
     payload.set_response_status(fault_ == "small" ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
   }
@@ -48,11 +49,11 @@ class Faulty final : public tlmssd::MemoryModel {
   struct Config {
     std::string fault = "none";
     static const tlmssd::ParameterTable<Config>& parameters() {
-      static const auto table =
-          tlmssd::ParameterTable<Config>{}.choice("fault", &Config::fault,
-                                                  {"none", "small", "silent", "throws", "tiny", "half",
-                                                   "fatal", "fatal_aside", "warns", "stops", "shortens"},
-                                                  "what it does wrong");
+      static const auto table = tlmssd::ParameterTable<Config>{}.choice(
+          "fault", &Config::fault,
+          {"none", "small", "silent", "throws", "tiny", "half", "fatal", "fatal_aside", "warns", "stops",
+           "waits", "shortens"},
+          "what it does wrong");
       return table;
     }
   };
