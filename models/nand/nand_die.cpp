@@ -191,7 +191,7 @@ ArrayAnswer NandDie::ask(ArrayOperation& asked, PlaneId plane, BlockId number, P
   ArrayAnswer answer = setup_.timing.answer(asked);
   if (answer.duration <= 0) refuse_answer(asked, std::to_string(answer.duration) + " ps");
   if (answer.duration > k_longest_work)
-    refuse_answer(asked, std::to_string(answer.duration) + " ps, which is more than a quarter of an hour,");
+    refuse_answer(asked, std::to_string(answer.duration) + " ps, which is more than 1000 s,");
   if (!(answer.energy >= 0 && answer.energy <= std::numeric_limits<double>::max()))
     refuse_answer(asked, "an energy of " + fmt::format("{}", answer.energy) + " J");
   if (!answer.suspend_points.empty()) check_suspend_points(asked, answer);

@@ -26,7 +26,6 @@ std::string differs(const ArrayOperation& op, const ArrayAnswer& first, const Ar
 class TimingChecks {
   static constexpr std::size_t k_operations = 20'000;
   static constexpr std::size_t k_series = 500;
-  static constexpr Picoseconds k_longest = 1'000'000'000'000;  // a second
   static constexpr double k_most_nanoseconds = 2'000;
 
  public:
@@ -38,7 +37,7 @@ class TimingChecks {
   Conformance all() {
     found_.check("answers every operation", [&] { return answers_all(); });
     if (!found_.passed()) return found_;
-    found_.check("latencies are above 0 and at most 1 s", [&] { return in_range(); });
+    found_.check("latencies are above 0 and at most 1000 s", [&] { return in_range(); });
     found_.check("the same question has the same answer", [&] { return repeats(); });
     found_.check("a second model of the part answers alike", [&] { return second_model(); });
     found_.check("the answer does not depend on the clock", [&] { return later(); });
@@ -79,7 +78,7 @@ class TimingChecks {
   std::string in_range() const {
     for (std::size_t i = 0; i < k_operations; ++i) {
       const Picoseconds time = answers_[i].duration;
-      if (time > 0 && time <= k_longest) continue;
+      if (time > 0 && time <= k_longest_work) continue;
       return fmt::format("{} ps for the {}", time, to_text(operations_[i]));
     }
     return {};

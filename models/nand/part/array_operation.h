@@ -56,7 +56,7 @@ struct ArrayOperation {
 
 /// How long the array works, and what else a model may say of it.
 struct ArrayAnswer {
-  Picoseconds duration = 0;  ///< of one plane; above 0, at most a quarter of an hour (timing_model.h)
+  Picoseconds duration = 0;  ///< of one plane; above 0, at most k_longest_work (timing_model.h)
   double energy = 0;         ///< joules; 0: the model does not say
   /// Program, erase: instants after the start at which the operation can be suspended (ends of its
   /// pulses), ascending, below the duration. Empty: at any instant.

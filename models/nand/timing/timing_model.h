@@ -17,7 +17,7 @@
 
 namespace tlmssd {
 
-/// Nothing takes longer than a quarter of an hour: what a model may answer at most.
+/// A quarter of an hour and more, 1000 s: what a model may answer at most.
 inline constexpr Picoseconds k_longest_work = 1'000'000'000'000'000;
 
 class TimingModel {
