@@ -38,7 +38,7 @@ class Setter {
 
   void apply(Node& root) {
     Node* at = &root;
-    for (const std::string& word : words_) at = &step(*at, word);
+    for (left_ = words_.size(); left_ > 0;) at = &step(*at, words_[words_.size() - left_--]);
     if (value_.empty() && section_ != nullptr && !in_entry_) {
       refuse(path_ + " has no value; set a key in it" + instead_of_keys());
     }
@@ -71,17 +71,21 @@ class Setter {
     return key(node, word);
   }
 
-  /// The list's entry at a position, which may be the next one.
+  /// The list's entry at a position, which may be the next one. By a key alone only the first can
+  /// be made: further ones would be there by a wrong number.
   Node& entry(Node& list, const std::string& word) {
     make_list(list);
     std::size_t position = 0;
     std::from_chars(word.data(), word.data() + word.size(), position);
-    if (position > list.children.size()) {
-      const std::string count = std::to_string(list.children.size());
-      refuse(path_ + " has " + count + (list.children.size() == 1 ? " entry" : " entries") +
-             "; the next one is " + count);
+    const std::size_t size = list.children.size();
+    const bool by_key = left_ > 0 && size > 0;
+    if (position > size || (position == size && by_key)) {
+      const std::string count = std::to_string(size);
+      refuse(path_ + " has " + count + (size == 1 ? " entry" : " entries") +
+             (by_key ? "; add one as a whole: " + path_ + "." + count + "={...}"
+                     : "; the next one is " + count));
     }
-    if (position == list.children.size()) append_entry(list);
+    if (position == size) append_entry(list);
     return list.children[position].value;
   }
   /// "load.queue_depth" means the only load there is.
@@ -136,6 +140,7 @@ class Setter {
 
   Origin origin_;
   std::vector<std::string> words_;
+  std::size_t left_ = 0;  ///< words that the walk has not come to
   std::string value_;
   std::string path_;
   const Section* section_;  ///< at path_; null where the catalogue has none (the reader will complain)

@@ -90,7 +90,7 @@ TEST_CASE("overrides that are wrong", "[program]") {
       "ssd.flash has no value; set a key in it, or take the defaults of all of it by ssd.flash={}");
   set("precondition=",
       "precondition has no value; set a key in it, or leave all of it out by precondition=[]");
-  set("load.7.rw=read", "load has 1 entry; the next one is 1");
+  set("load.7.rw=read", "load has 1 entry; add one as a whole: load.1={...}");
   set("load.0.bs=1.5k", "load.0.bs: 1536 B is not a multiple of the drive's logical block of 4096 B");
 }
 

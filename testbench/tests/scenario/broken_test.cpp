@@ -447,7 +447,9 @@ TEST_CASE("broken: --set") {
   broken("firmware.gc.policy=gredy", "firmware.gc.policy: 'gredy' is not known; did you mean 'greedy'?");
   broken("firmware.gc.d=4", "key 'd' in firmware.gc belongs to policy 'd-choices', but policy is 'greedy'");
   broken("precondition.2.fill=5 %", "precondition has 0 entries; the next one is 0");
-  broken("load.5.rw=read", "load has 1 entry; the next one is 1");
+  broken("load.5.rw=read", "load has 1 entry; add one as a whole: load.1={...}");
+  broken("load.1.rw=read", "load has 1 entry; add one as a whole: load.1={...}");
+  broken("load.2={rw: read}", "load has 1 entry; the next one is 1");
   check({"two variants set",
          smallest(),
          "--set load.fio=b: load.0 has both 'trace' and 'fio'; give one",

@@ -104,11 +104,11 @@ TEST_CASE("a setting (--set) overrides, creates sections and list entries") {
   CHECK(set({"title=a: b # c"}).title() == "a: b # c");
   CHECK(set({"title="}).title().empty());
   CHECK(set({"ssd.scm.capacity=1 GiB"}).has("ssd.scm"));
-  CHECK(set({"precondition.0.fill=50 %", "precondition.1.fill=1x"}).count("precondition") == 2);
+  CHECK(set({"precondition.0.fill=50 %", "precondition.1={fill: 1x}"}).count("precondition") == 2);
   CHECK(real(set({"precondition.fill=50 %"}), "precondition.0", "fill") == 0.5);
   CHECK(set({"precondition=[{fill: 10 %}, {fill: 20 %}]"}).count("precondition") == 2);
   CHECK(text(set({"load.rw=randwrite"}), "load.0", "rw") == "randwrite");
-  CHECK(text(set({"load.0.rw=randwrite", "load.1.fio=x.fio"}), "load.1", "fio") == "x.fio");
+  CHECK(text(set({"load.0.rw=randwrite", "load.1={fio: x.fio}"}), "load.1", "fio") == "x.fio");
   CHECK(set({"load={trace: a.csv}"}).variant("load.0") == "trace");
   CHECK(whole(set({"load={trace: a.csv, format: csv}", "load.columns.offset=3"}), "load.0.columns",
               "offset") == 3);
