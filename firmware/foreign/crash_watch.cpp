@@ -12,21 +12,26 @@ namespace {
 /// Whose code runs; null: that of the emulator.
 const volatile char* volatile running = nullptr;
 
+CrashHooks crash_hooks;
+
 /// Only what is safe in a signal handler.
 void say(const char* text) {
   static_cast<void>(!write(STDERR_FILENO, text, std::strlen(text)));
 }
 
 void crashed(int signal) {
-  if (running == nullptr) {
+  const char* const culprit =
+      running == nullptr && crash_hooks.culprit != nullptr ? crash_hooks.culprit() : nullptr;
+  if (running == nullptr && culprit == nullptr) {
     std::signal(signal, SIG_DFL);
     return;  // and again, this time for good
   }
-  say("tlmssd: firmware ");
-  say(const_cast<const char*>(running));
+  say(culprit == nullptr ? "tlmssd: firmware " : "tlmssd: ");
+  say(culprit == nullptr ? const_cast<const char*>(running) : culprit);
   say(": crashed (");
   say(sigabbrev_np(signal));
   say(")\n");
+  if (crash_hooks.clean_up != nullptr) crash_hooks.clean_up();
   _exit(2);
 }
 
@@ -44,6 +49,10 @@ void watch_for_crashes() {
     return true;
   }();
   static_cast<void>(once);
+}
+
+void on_crash(const CrashHooks& hooks) {
+  crash_hooks = hooks;
 }
 
 Running::Running(const char* name) : before_(running) {

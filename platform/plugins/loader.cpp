@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "firmware/foreign/c_firmware.h"
+#include "firmware/foreign/crash_watch.h"
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
 #include "platform/plugins/plugin.h"
@@ -140,6 +141,7 @@ void remember(const char* title, const char* version, const fs::path& file, cons
   loaded().plugins.push_back({title, version, file.string()});
   loaded().titles.push_back(std::string("plug-in ") + title + " " + version);
   loaded().bases.push_back(base);
+  firmware::foreign::watch_for_crashes();
   static_cast<void>(on_stack());  // backtrace() loads a library when it is first called
 }
 

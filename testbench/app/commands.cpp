@@ -7,6 +7,7 @@
 #include <string>
 #include <unistd.h>
 
+#include "firmware/foreign/crash_watch.h"
 #include "models/base/ecc_code.h"
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
@@ -26,6 +27,7 @@
 #include "testbench/process/exit_watch.h"
 #include "testbench/process/interrupt.h"
 #include "testbench/process/last_words.h"
+#include "testbench/process/staging.h"
 #include "testbench/process/standard_output.h"
 #include "testbench/process/terminal.h"
 #include "testbench/report/report_writer.h"
@@ -194,6 +196,7 @@ int guarded(const std::function<int()>& command) {
   try {
     StandardOutput output;
     static_cast<void>(loaded_plugins());  // made before the watch, to be there when it asks
+    firmware::foreign::on_crash({&plugin_on_stack, &Staging::remove_all});
     const ExitWatch watch(&caller_of_exit, k_exit_input);
     const int code = reported(command);
     const int told = reported([&] {

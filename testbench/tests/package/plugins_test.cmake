@@ -121,6 +121,8 @@ expect(2 "plug-in throwing 0.3: called exit(0) before the program was done; no r
   run ${SOURCES}/drive.yaml --force --out ${WORK}/left --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=leaving)
 expect(143 "tlmssd: interrupted by SIGTERM, but plug-in throwing 0.3 is stuck; given up after 5 s" timeout --preserve-status -k 60 3 ${program}
   --plugin ${throwing} run ${SOURCES}/drive.yaml --force --out ${WORK}/left --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=stuck)
+expect(2 "tlmssd: plug-in throwing 0.3: crashed (SEGV)" ${program} --plugin ${throwing} run ${SOURCES}/drive.yaml --force --out ${WORK}/left
+  --set ssd.flash.part=layered-part.yaml --set ssd.flash.part.timing=stuck --set ssd.flash.part.crashes=true)
 file(GLOB left LIST_DIRECTORIES true ${WORK}/left/* ${WORK}/left/.* ${WORK}/.tlmssd*)
 list(LENGTH left count)
 file(READ ${WORK}/left/report.json kept)

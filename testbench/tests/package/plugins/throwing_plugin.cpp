@@ -1,4 +1,5 @@
 // Models that throw, end the program or do not come back, when they are made or at the first sense.
+#include <csignal>
 #include <cstdlib>
 #include <stdexcept>
 
@@ -68,10 +69,18 @@ class LeavingTiming final : public tlmssd::TimingModel {
 class StuckTiming final : public tlmssd::TimingModel {
  public:
   static constexpr std::string_view k_name = "stuck";
-  static constexpr std::string_view k_summary = "does not come back";
-  using Config = tlmssd::NoParameters;
-  StuckTiming(const Config& /*config*/, const tlmssd::NandPart& part) : part_(part) {}
+  static constexpr std::string_view k_summary = "does not come back, or crashes";
+  struct Config {
+    bool crashes = false;
+    static const tlmssd::ParameterTable<Config>& parameters() {
+      static const auto table =
+          tlmssd::ParameterTable<Config>{}.flag("crashes", &Config::crashes, "it crashes");
+      return table;
+    }
+  };
+  StuckTiming(const Config& config, const tlmssd::NandPart& part) : part_(part), crashes_(config.crashes) {}
   [[nodiscard]] tlmssd::ArrayAnswer answer(const tlmssd::ArrayOperation& op) const override {
+    if (crashes_ && op.command == tlmssd::ArrayCommand::sense) std::raise(SIGSEGV);
     for (volatile bool ever = op.command == tlmssd::ArrayCommand::sense; ever;) {
     }
     return {.duration = tlmssd::data_sheet_latency(part_, op)};
@@ -79,6 +88,7 @@ class StuckTiming final : public tlmssd::TimingModel {
 
  private:
   const tlmssd::NandPart& part_;
+  bool crashes_;
 };
 
 }  // namespace
