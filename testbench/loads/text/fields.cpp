@@ -30,6 +30,24 @@ void bad_field(const LineReader& at, const FieldSpec& field, std::string_view te
       fmt::format("field {}: {} {}, expected {}", field.name, quoted_input(text), problem, field.expected));
 }
 
+bool Fields::next_quoted(std::string_view& field) {
+  const std::string_view blanks = separator_ == '\t' ? " " : " \t";
+  const std::size_t first = rest_.find_first_not_of(blanks);
+  if (first == std::string_view::npos || rest_[first] != '"') return false;
+  std::size_t last = rest_.find('"', first + 1);
+  while (last != std::string_view::npos && rest_.substr(last + 1).starts_with('"'))
+    last = rest_.find('"', last + 2);
+  if (last == std::string_view::npos) return false;
+  std::string_view behind = rest_.substr(last + 1);
+  const std::size_t next = behind.find_first_not_of(blanks);
+  if (next != std::string_view::npos && separator_ != ' ' && behind[next] != separator_) return false;
+  if (next == 0 && separator_ == ' ') return false;
+  field = trimmed(rest_.substr(first + 1, last - first - 1));
+  ended_ = next == std::string_view::npos;
+  rest_ = ended_ ? std::string_view{} : behind.substr(separator_ == ' ' ? next : next + 1);
+  return true;
+}
+
 void Fields::missing(const LineReader& at, const FieldSpec& spec) {
   at.fail(fmt::format("field {}: is missing, expected {}", spec.name, spec.expected));
 }

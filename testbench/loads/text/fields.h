@@ -31,13 +31,18 @@ std::string quoted_input(std::string_view text);
 /// Takes a line apart at a separator; ' ' stands for any run of blanks and tabs.
 class Fields {
  public:
-  Fields(std::string_view line, char separator) : rest_(line), separator_(separator) {
+  /// In tables a field may be in double quotes, which hold separators together. Doubled ones in it
+  /// stay as they are.
+  enum class Quotes : bool { are_text, taken_off };
+  Fields(std::string_view line, char separator, Quotes quotes = Quotes::are_text)
+      : rest_(line), separator_(separator), quotes_(quotes) {
     if (separator_ == ' ') skip_blanks();
     ended_ = separator_ == ' ' && rest_.empty();
   }
   /// The next field, blanks around it removed; false when there is none.
   bool next(std::string_view& field) {
     if (ended_) return false;
+    if (quotes_ == Quotes::taken_off && next_quoted(field)) return true;
     if (separator_ == ' ') {
       const std::size_t size = std::min(rest_.find_first_of(" \t"), rest_.size());
       field = rest_.substr(0, size);
@@ -63,12 +68,15 @@ class Fields {
   [[nodiscard]] std::string_view rest() const { return ended_ ? std::string_view{} : rest_; }
 
  private:
+  /// A field in quotes with a separator behind it; false: there is none.
+  bool next_quoted(std::string_view& field);
   [[noreturn]] static void missing(const LineReader& at, const FieldSpec& spec);
   void skip_blanks() {
     while (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t')) rest_.remove_prefix(1);
   }
   std::string_view rest_;
   char separator_;
+  Quotes quotes_;
   bool ended_ = false;
 };
 

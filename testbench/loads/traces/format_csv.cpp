@@ -64,7 +64,7 @@ class CsvFormat final : public TraceFormat {
 
   bool parse(std::string_view line, const LineReader& at, TraceRecord& record) override {
     std::array<std::string_view, 6> found{};
-    Fields fields(line, separator_);
+    Fields fields(line, separator_, Fields::Quotes::taken_off);
     for (const Role role : roles_) {
       std::string_view field;
       if (!fields.next(field)) break;

@@ -174,6 +174,26 @@ TEST_CASE("csv with a column map") {
   CHECK(read_text("from 1 host\nwhen disk x op lba n\n1 a - 0 1 1\n2 a - 0 1 1\n", "csv", file).size() == 2);
 }
 
+TEST_CASE("fields of a table may be in quotes") {
+  TraceFile file;
+  file.columns = ColumnsConfig{};
+  file.columns->op = 1;
+  file.columns->device = 2;
+  file.columns->offset = 3;
+  file.columns->size = 4;
+  file.columns->read = "R";
+  file.columns->write = "W";
+  const std::vector<Request> rows = {{HostOpcode::read, false, 0, 0, 512, 0},
+                                     {HostOpcode::write, false, 1, 512, 512, 0}};
+  CHECK(read_text("\"R\",\"a,\"\"1\"\"\",0,\"512\"\n \"W\" ,b,\" 512 \",512\n", "csv", file) == rows);
+  CHECK_THROWS(read_text("\"R,a,0,512\n", "csv", file));
+  CHECK_THROWS(read_text("\"R\"x,a,0,512\n", "csv", file));
+  file.columns->separator = "blank";
+  CHECK(read_text("\"R\" \"a 1\" 0 \"512\"\n\"W\"  b 512 512\n", "csv", file) == rows);
+  file.columns->separator = "tab";
+  CHECK(read_text("\"R\"\t\"a\t1\"\t0\t\"512\"\n\"W\"\tb\t512\t512\n", "csv", file) == rows);
+}
+
 TEST_CASE("small disorder is put right and counted") {
   TraceReader reader({}, "t",
                      "100,a,0,Read,0,512,0\n300,a,0,Read,0,512,0\n200,a,0,Read,0,512,0\n50,a,0,Read,0,512,"
