@@ -66,5 +66,5 @@ endif()
 expect(2 "ssd.dram.capacity: 64 MiB is more than model faulty holds; nearest valid: 1 MiB" ${run} --set ssd.dram.fault=tiny)
 # The kit goes on where the simulation does not.
 set(conform ${program} --plugin ${WORK}/build/libfaulty.so conform memory faulty)
-expect(1 "without an exception  it has ended the simulation (sc_stop()) (loosely timed)" ${conform} --set ssd.dram.fault=stops)
-expect(1 "without an exception  an access takes more than 400 ms (loosely timed)" ${conform} --set ssd.dram.fault=waits)
+expect(1 "  it has ended the simulation (sc_stop()) (loosely timed)" ${conform} --set ssd.dram.fault=stops)
+expect(1 "  an access takes more than 400 ms (loosely timed)" ${conform} --set ssd.dram.fault=waits)
