@@ -24,7 +24,7 @@ A metric has a short name, and its path in report.json means the same:
 import difflib
 import math
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from tlmssd.causes import CAUSES
@@ -34,6 +34,9 @@ OPERATIONS = ("read", "write", "trim", "flush", "write zeroes")
 UNITS = {"commands": "commands", "bytes": "B", "iops": "1/s"}
 SKIPPED = {"distribution", "series", "ledger_by_latency", "share_of_time_at_depth", "trace"}
 """Members of report.json that are curves or texts, not figures."""
+NEAR = 0.6
+"""Likeness (difflib) from which a name may be what was meant: a swap of letters has 0.75, a random
+word some 0.5."""
 
 
 class UnknownMetric(InputError):
@@ -109,9 +112,21 @@ def look_up(found: Mapping[str, Metric], path: str) -> Metric:
     """What find() finds; raises UnknownMetric with the nearest figure there is."""
     if metric := find(found, path):
         return metric
-    near = difflib.get_close_matches(canonical(path), found, 1, 0)
-    hint = f"; the nearest is '{near[0]}'" if near else ""
+    near = nearest(canonical(path), found)
+    hint = f"; the nearest is '{near}'" if near else ""
     raise UnknownMetric(f"there is no metric '{path}' in these results{hint}")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """What of `known` may be meant by `name`; empty where nothing is near."""
+    choices = list(known)
+    first = name.partition(".")[0]
+    of_load = [choice for choice in choices if choice.startswith(f"loads.{first}.")]
+    if of_load and not any(choice.startswith(f"{first}.") for choice in choices):
+        return next(iter(difflib.get_close_matches(f"loads.{name}", of_load, 1, NEAR)), "")
+    if without_operation := [choice for choice in choices if choice.endswith(f".{name}")]:
+        return without_operation[0]
+    return next(iter(difflib.get_close_matches(name, choices, 1, NEAR)), "")
 
 
 def higher_is_better(name: str) -> bool | None:

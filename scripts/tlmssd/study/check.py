@@ -281,7 +281,5 @@ def _check_limit(name: str, given: str, unit: str, entry: Entry) -> None:
 
 
 def _near(name: str, known: Iterable[str], written: Callable[[str], str] = str) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 1, 0.3)
-    return f"; the nearest is '{written(near[0])}'" if near else ""
+    near = names.nearest(name, known)
+    return f"; the nearest is '{written(near)}'" if near else ""
