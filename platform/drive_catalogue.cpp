@@ -89,7 +89,8 @@ void add_firmware(Catalogue& catalogue) {
       .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");
   for (const FeatureInfo& info : features()) {
     catalogue.section_of(info.origin, info.path, info.doc, info.parameters)
-        .policy("policy", info.policies(), "none", info.choice_doc);
+        .policy("policy", info.policies(), "none", info.choice_doc)
+        .closed();
   }
 }
 

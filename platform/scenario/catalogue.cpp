@@ -260,6 +260,11 @@ Section& Section::policy(const std::string& key, std::vector<PolicyInfo> policie
   return *this;
 }
 
+Section& Section::closed() {
+  groups_.back().closed = true;
+  return *this;
+}
+
 Section& Section::variant(std::string key, std::string doc) {
   variants_.push_back({std::move(key), std::move(doc)});
   return *this;

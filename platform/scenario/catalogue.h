@@ -35,6 +35,7 @@ struct KeyGroup {
   std::vector<ParameterSpec> parameters;  ///< of a table; of a policy family: just the selecting key
   std::vector<PolicyInfo> policies;       ///< of a policy family
   std::vector<std::string> only_with;     ///< variants these keys belong to; empty: all
+  bool closed = false;                    ///< a policy family to which plug-ins add nothing
   [[nodiscard]] bool is_family() const { return !policies.empty(); }
   [[nodiscard]] bool goes_with(std::string_view variant) const;
   [[nodiscard]] const PolicyInfo* policy(std::string_view name) const;
@@ -65,6 +66,8 @@ class Section {
   /// key is required.
   Section& policy(const std::string& key, std::vector<PolicyInfo> policies, const std::string& default_policy,
                   std::string doc = {}, std::vector<std::string> only_with = {});
+  /// Plug-ins add nothing to the family declared last.
+  Section& closed();
   /// One of several shapes. A key that selects a variant must be among the section's parameters.
   Section& variant(std::string key, std::string doc);
   /// A YAML sequence of such maps (or a single map, which counts as a sequence of one).

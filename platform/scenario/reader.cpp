@@ -243,9 +243,12 @@ class ScenarioReader {
     if (const PolicyInfo* policy = group.policy(node.text)) return policy;
     if (const auto now = renamed(name, node.text); !now.empty())
       throw node.origin.error(name + ": " + in_quotes(node.text) + " is called " + in_quotes(now) + " now");
-    const std::string hint = did_you_mean(node.text, key.choices);
-    throw node.origin.error(name + ": " + in_quotes(node.text) + " is not known" +
-                            (hint.empty() ? "; there is " + any_of(key.choices, 40) : hint));
+    std::string hint = did_you_mean(node.text, key.choices);
+    if (hint.empty()) {
+      hint = "; there is " + any_of(key.choices, 40);
+      if (!group.closed) hint += "; one of your own needs its plug-in (plugins:, --plugin or TLMSSD_PLUGINS)";
+    }
+    throw node.origin.error(name + ": " + in_quotes(node.text) + " is not known" + hint);
   }
 
   void read_key(SectionValues& values, const Active& active, const Node::Child& child) {

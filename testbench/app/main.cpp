@@ -199,7 +199,6 @@ void add_plugins(CLI::App& app, Arguments& arguments) {
       ->allow_extra_args(false)
       ->type_name("FILE")
       ->check(k_not_empty);
-  app.fallthrough();
   CLI::App* project = app.add_subcommand(
       "new",
       "write a project for a model or policy of one's own, which builds against the installed package");
@@ -321,6 +320,7 @@ int carry_out(int argc, char* argv[]) {
   CLI::App app{"tlmssd: transaction-level SSD emulator"};
   app.set_version_flag("--version", std::string("tlmssd ") + tlmssd::version());
   app.require_subcommand(1);
+  app.fallthrough();  // --plugin behind the command; what is added from here on inherits it
   Arguments arguments;
   arguments.run.command_line.assign(argv, argv + argc);
   add_run(app, arguments);

@@ -113,7 +113,8 @@ TEST_CASE("broken ECC and refresh policies") {
   refuse_lines(
       k_buffer, "",
       {{"  ecc: {policy: fixt}",
-        at + "ecc.policy: 'fixt' is not known; there is none, fixed, conventional, aoa-ecc or retry-only"},
+        at + "ecc.policy: 'fixt' is not known; there is none, fixed, conventional, aoa-ecc or retry-only; "
+             "one of your own needs its plug-in (plugins:, --plugin or TLMSSD_PLUGINS)"},
        {"  ecc: {policy: fixed, code: bhc}", at + "ecc.code: 'bhc' is not one of bch, hard-ldpc, soft-ldpc, "
                                                   "quick-ldpc or ep-ldpc; did you mean 'bch'?"},
        {"  ecc: {policy: fixed, code: none}",

@@ -21,7 +21,7 @@ TEST_CASE("scenarios with unknown or foreign policies", "[program]") {
       {"    ways: 1", "    ways: 1\n    scheduling: {policy: fifo}",
        "@:8: ssd.flash.scheduling.policy: 'fifo' is not known; there is read-first, write-drain, "
        "out-of-order "
-       "or in-order"},
+       "or in-order; one of your own needs its plug-in (plugins:, --plugin or TLMSSD_PLUGINS)"},
       {"    ways: 1", "    ways: 1\n    scheduling: {policy: in-order, starvation_bound: 1 ms}",
        "@:8: key 'starvation_bound' in ssd.flash.scheduling belongs to policy 'read-first' or 'write-drain', "
        "but policy is "
@@ -158,7 +158,10 @@ TEST_CASE("scenarios with wrong caches: without SCM", "[program]") {
        "@:11: firmware.cache.policy: 'nvwb' is not known; did you mean 'nv-wb'?"},
       {k_buffer, "  cache: {policy: fifo}\n  buffer:",
        "@:11: firmware.cache.policy: 'fifo' is not known; there is none, nv-wb, write-only, read-write, "
-       "scm-storage, lru or cflru"},
+       "scm-storage, lru or cflru; one of your own needs its plug-in (plugins:, --plugin or TLMSSD_PLUGINS)"},
+      {k_buffer, "  parity: {policy: fifo}\n  buffer:",
+       "@:11: firmware.parity.policy: 'fifo' is not known; there is none, behind-collection or "
+       "behind-writes"},
       {k_buffer, "  cache: {policy: nv-wb, hot_writes: 3}\n  buffer:",
        "@:11: key 'hot_writes' in firmware.cache belongs to policy 'scm-storage', but policy is 'nv-wb'"},
       {k_buffer, "  cache: {policy: lru, evict_below_free: 5 %}\n  buffer:",

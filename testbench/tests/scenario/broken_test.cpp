@@ -251,7 +251,9 @@ TEST_CASE("broken: policies and variants") {
        {}},
       {"unknown policy, nothing near",
        gc("policy: oracle"),
-       "s.yaml:4: firmware.gc.policy: 'oracle' is not known; there is greedy, d-choices or windowed",
+       "s.yaml:4: firmware.gc.policy: 'oracle' is not known; there is greedy, d-choices or windowed; one of "
+       "your "
+       "own needs its plug-in (plugins:, --plugin or TLMSSD_PLUGINS)",
        {}},
       {"policy is a list",
        gc("policy: [greedy]"),
