@@ -338,14 +338,21 @@ std::string summary(const Json& report, const HostRun& run) {
   targets(page, report);
   drive(page, report["statistics"], timed);
   std::vector<std::string> notes;
+  const auto add_advice = [&] {
+    for (const Json& advice : report.value("advice", Json::array())) {
+      notes.push_back(fmt::format("{} (look at {}) [{}]", advice["text"].get<std::string>(),
+                                  advice["look_at"].get<std::string>(), advice["name"].get<std::string>()));
+    }
+  };
+  const Json judged = report.value("targets", Json::array());
+  const bool missed = std::any_of(judged.begin(), judged.end(),
+                                  [](const Json& target) { return !target["met"].get<bool>(); });
+  if (missed) add_advice();
   const Json& unread = report["unread_parameters"];
   for (const Json& name : unread)
     notes.push_back("parameter set that plays no part: " + name.get<std::string>());
   for (const Json& warning : report["warnings"]) notes.push_back(warning.get<std::string>());
-  for (const Json& advice : report.value("advice", Json::array())) {
-    notes.push_back(fmt::format("{} (look at {}) [{}]", advice["text"].get<std::string>(),
-                                advice["look_at"].get<std::string>(), advice["name"].get<std::string>()));
-  }
+  if (!missed) add_advice();
   if (notes.empty()) return page.text();
   page.gap();
   page.make_room(k_lines_of_notes);

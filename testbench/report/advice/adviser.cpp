@@ -360,6 +360,23 @@ void default_matters(const Evidence& e) {
   }
 }
 
+/// Whether `rule` may be why one of `targets` (those of report.json) is missed.
+bool concerns_missed_target(std::string_view rule, const Json& targets) {
+  const auto among = [rule](std::initializer_list<std::string_view> rules) {
+    return std::find(rules.begin(), rules.end(), rule) != rules.end();
+  };
+  return std::any_of(targets.begin(), targets.end(), [&](const Json& target) {
+    if (target["met"].get<bool>()) return false;
+    const auto& metric = target["metric"].get_ref<const std::string&>();
+    if (metric.starts_with("write_amplification") || metric.starts_with("lifetime."))
+      return among({"short-for-amplification", "few-blocks", "steady-of-another-load"});
+    if (metric.starts_with("cliff.")) return among({"pslc-worn-out", "ended-by-size"});
+    if (metric.ends_with("iops") || metric.ends_with("bandwidth"))
+      return among({"not-measured", "falls-behind", "ended-by-size", "part-of-the-time", "beyond-queue"});
+    return among({"not-measured", "falls-behind", "few-for-tail"});
+  });
+}
+
 }  // namespace
 
 const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules() {
@@ -394,12 +411,15 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   const Evidence evidence{report, facts, advice};
   if (report["results"]["total"]["commands"] != 0) {
     for (const auto rule :
-         {unwritten_reads, short_for_amplification, buffer_holds_load, reads_not_cached, few_blocks,
-          pslc_worn_out, not_measured, ended_by_size, falls_behind, beyond_queue, part_of_the_time,
-          few_for_tail, never_steady, steady_of_another_load, not_steady, default_matters}) {
+         {not_measured, falls_behind, ended_by_size, unwritten_reads, pslc_worn_out, buffer_holds_load,
+          never_steady, not_steady, steady_of_another_load, short_for_amplification, reads_not_cached,
+          few_blocks, beyond_queue, part_of_the_time, few_for_tail, default_matters}) {
       rule(evidence);
     }
   }
+  std::stable_partition(advice.begin(), advice.end(), [&](const Advice& one) {
+    return concerns_missed_target(one.name, report.value("targets", Json::array()));
+  });
   std::erase_if(advice, [&](const Advice& one) {
     return std::find(silenced.begin(), silenced.end(), one.name) != silenced.end();
   });

@@ -57,6 +57,7 @@ struct AdviserFacts {
 /// Names of all rules with a sentence each, for `report.silence` and the documents.
 const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules();
 
+/// What concerns a missed target comes first, the rest by how much of the run it puts in doubt.
 /// `report`: as build_report makes it. Rules that `silenced` names keep silent.
 std::vector<Advice> advise(const nlohmann::ordered_json& report, const AdviserFacts& facts,
                            const std::vector<std::string>& silenced);

@@ -431,6 +431,18 @@ TEST_CASE("a summary of several loads still has what the drive did and what the 
   CHECK_THAT(text, Catch::Contains(" more warnings, in report.json\n"));
 }
 
+TEST_CASE("the summary begins its warnings with what concerns a missed target") {
+  Json report = example_report();
+  report["advice"] = Json::array({{{"text", "late"}, {"look_at", "rate"}, {"name", "falls-behind"}}});
+  const auto first = [&](bool met) {
+    report["targets"] = Json::array({{{"met", met}, {"metric", "read.p99"}, {"text", "read.p99 1 ms"}}});
+    const std::string text = summary(report, HostRun{});
+    return text.substr(text.find("\n! ") + 3, 4);
+  };
+  CHECK(first(false) == "late");
+  CHECK(first(true) != "late");
+}
+
 TEST_CASE("the summary has the erases of static blocks in SLC mode beside those of the others") {
   JsonSink sink;
   sink.open("firmware", "");
