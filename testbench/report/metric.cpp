@@ -16,19 +16,22 @@ namespace {
 /// "p99.9" is 0.999; nothing for other words.
 std::optional<double> percentile(std::string_view word) {
   if (!word.starts_with('p')) return {};
+  constexpr double k_highest = 99.999;  ///< as the guide has it; beyond it is the maximum
   double percent = 0;
   const char* const end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data() + 1, end, percent, std::chars_format::fixed);
   if (error != std::errc{} || stop != end || !(percent > 0 && percent <= 100)) return {};
+  if (percent > k_highest && percent < 100) return {};
   return percent / 100;
 }
 
 /// Those that are told to users who have written another.
 std::vector<std::string> usual_names() {
-  return {"read.p99",    "read.p99.9",       "read.mean",     "read.iops",         "read.bandwidth",
-          "write.p99",   "write.p99.9",      "write.mean",    "write.iops",        "write.bandwidth",
-          "read.p99.99", "write.p99.99",     "read.max",      "write.max",         "iops",
-          "bandwidth",   "queue_depth.mean", "own_time.iops", "own_time.bandwidth"};
+  return {"read.p99",          "read.p99.9",    "read.mean",  "read.iops",        "read.bandwidth",
+          "write.p99",         "write.p99.9",   "write.mean", "write.iops",       "write.bandwidth",
+          "read.p99.99",       "write.p99.99",  "read.max",   "write.max",        "iops",
+          "read.p99.999",      "write.p99.999", "bandwidth",  "queue_depth.mean", "own_time.iops",
+          "own_time.bandwidth"};
 }
 
 }  // namespace

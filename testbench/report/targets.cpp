@@ -1,11 +1,14 @@
 #include "testbench/report/targets.h"
 
 #include <algorithm>
+#include <array>
 #include <fmt/format.h>
 
+#include "models/base/decimal.h"
 #include "models/base/input_error.h"
 #include "models/base/quantity.h"
 #include "models/base/suggest.h"
+#include "models/base/trimmed.h"
 
 namespace tlmssd {
 namespace {
@@ -60,6 +63,33 @@ const char* example(Kind kind) {
     default:
       return "1000";
   }
+}
+
+/// What `text` may mean as a limit: its number with as much of its unit as the kind has, with the
+/// example's unit where it has none. Empty: nothing.
+std::string meant_by(const ParameterSpec& spec, const std::string& text) {
+  const std::optional<Decimal> written = read_decimal(trimmed(text));
+  if (!written) return {};
+  const std::string number(written->number);
+  const std::string unit(written->rest);
+  std::vector<std::string> candidates;
+  if (spec.kind == Kind::real) {
+    const std::size_t power = std::string_view("kMG").find(unit.empty() ? ' ' : unit.front());
+    if (unit.size() == 1 && power != std::string_view::npos)
+      candidates.push_back(multiplied(number, std::array{1'000U, 1'000'000U, 1'000'000'000U}[power]));
+    candidates.push_back(number);
+  } else if (unit.empty()) {
+    const std::string_view usual = example(spec.kind);
+    candidates.push_back(number + std::string(usual.substr(usual.find(' '))));
+  }
+  for (std::size_t length = unit.size(); length > 0 && spec.kind != Kind::real; --length) {
+    for (const char* const per : {"", "/s"})
+      candidates.push_back(number + " " + unit.substr(0, length) + per);
+  }
+  for (const std::string& candidate : candidates) {
+    if (acceptable(spec, candidate) == candidate) return candidate;
+  }
+  return {};
 }
 
 /// In the units of report.json.
@@ -158,17 +188,18 @@ Target::Target(const TargetSection& section, const TargetRun& run)
 
 std::optional<double> Target::limit(const char* key, const std::string& text) const {
   if (text.empty()) return {};
-  const Kind kind = metric_.kind();
+  ParameterSpec spec;
+  spec.name = key;
+  spec.kind = metric_.kind();
+  spec.maximum = 1e18;
   try {
-    ParameterSpec spec;
-    spec.name = key;
-    spec.kind = kind;
-    spec.maximum = 1e18;
     const Value value = parse_value(spec, text);
     if (const auto* const number = std::get_if<double>(&value)) return *number;
     return static_cast<double>(std::get<std::int64_t>(value));
   } catch (const InputError& error) {
-    throw refusal(key, fmt::format("of {}: {}", metric_.name(), error.complaint().what), example(kind));
+    const std::string what = fmt::format("of {}: {}", metric_.name(), error.complaint().what);
+    const std::string meant = meant_by(spec, text);
+    throw meant.empty() ? objection(key, what) : refusal(key, what, meant);
   }
 }
 

@@ -163,6 +163,21 @@ TEST_CASE("bad targets are refused in one line", "[program]") {
           std::string::npos);
   CHECK(refused("{metric: iops}").find("targets.0.metric: has no limit") != std::string::npos);
   CHECK(refused("{metric: read.p99, at_most: 2}").find("targets.0.at_most: ") != std::string::npos);
+  const auto proposed = [](const std::string& target) {
+    const std::string said = refused("{metric: " + target + "}");
+    const std::string words = "nearest valid: ";
+    const std::size_t at = said.find(words);
+    return at == std::string::npos ? "" : said.substr(at + words.size());
+  };
+  CHECK(proposed("write_amplification, at_most: 3x") == "3\n");
+  CHECK(proposed("iops, at_least: 50k") == "50000\n");
+  CHECK(proposed("lifetime.written, at_least: 600 TBW") == "600 TB\n");
+  CHECK(proposed("bandwidth, at_least: 500 MB") == "500 MB/s\n");
+  CHECK(proposed("read.p99, at_most: 2") == "2 ms\n");
+  CHECK(proposed("read.p99, at_most: soon").empty());
+  CHECK(proposed("iops, at_most: -2").empty());
+  CHECK(refused("{metric: read.p99.99999, at_most: 1 ms}").find("nearest valid: read.p99.99") !=
+        std::string::npos);
   CHECK(refused("{metric: iops, at_most: 2 ms}").find("targets.0.at_most: ") != std::string::npos);
   CHECK(refused("{metric: iops, at_least: 3, at_most: 2}").find("targets.0.at_least: ") != std::string::npos);
   CHECK(refused("{metric: iops, at_least: 3}", "run: {timed: false}").find("targets.0.metric: ") !=
