@@ -58,6 +58,7 @@ class Run {
 
  private:
   [[nodiscard]] Replace replaces() const;
+  void tell_why_strict(const nlohmann::ordered_json& report) const;
   [[nodiscard]] static double seconds_since(std::chrono::steady_clock::time_point start);
   [[nodiscard]] OtherFiles other_files() const;
   void build();

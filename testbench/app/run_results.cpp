@@ -140,6 +140,19 @@ nlohmann::ordered_json Run::empty_report() {
   return report;
 }
 
+/// What ends a run without a summary with the exit code of --strict.
+void Run::tell_why_strict(const nlohmann::ordered_json& report) const {
+  if (!options_.strict) return;
+  for (const auto& target : report.value("targets", nlohmann::ordered_json::array())) {
+    if (!target["met"].get<bool>())
+      std::cerr << printable("tlmssd: target missed: " + target["text"].get<std::string>()) << "\n";
+  }
+  for (const auto& advice : report["advice"])
+    std::cerr << printable(fmt::format("tlmssd: {} [{}]", advice["text"].get<std::string>(),
+                                       advice["name"].get<std::string>()))
+              << "\n";
+}
+
 void Run::write_results() {
   const RunFacts facts = this->facts();
   JsonSink sink;
@@ -171,7 +184,7 @@ void Run::write_results() {
     directory_->commit();
   }
   if (options_.json) std::cout << to_text(report);
-  if (options_.quiet || options_.json) return;
+  if (options_.quiet || options_.json) return tell_why_strict(report);
   const std::string text = printable(summary(report, host));
   std::cout << (shows_colour(STDOUT_FILENO) ? coloured(text) : text);
   if (directory_) std::cout << "Results in " << options_.out << ": report.html, report.json, and more\n";

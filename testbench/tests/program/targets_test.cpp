@@ -85,7 +85,11 @@ TEST_CASE("a missed target shows in summary, page and, with --strict, in the exi
   CHECK(outcome.out.find("MISSED  oltp read.p99.9 ") != std::string::npos);
   CHECK(read_file(folder.path() / "out/report.html").find("Target missed: oltp read.p99.9") !=
         std::string::npos);
-  CHECK(run(folder, {"run", missed, "-q", "--strict"}).code == 4);
+  const Outcome strict = run(folder, {"run", missed, "-q", "--strict"});
+  CHECK(strict.code == 4);
+  CHECK(strict.err.starts_with("tlmssd: target missed: oltp read.p99.9 "));
+  CHECK(strict.err.find(", at most 1") != std::string::npos);
+  CHECK(run(folder, {"run", missed, "-q"}).err.empty());
   CHECK(run(folder, {"run", met, "-q", "--strict"}).code == 0);
   CHECK(run(folder, {"run", met}).out.find("met     oltp read.p99.9 ") != std::string::npos);
 }
