@@ -241,7 +241,8 @@ Value parse_unchecked(const ParameterSpec& spec, std::string_view text) {
   }
 }
 
-void check_range(const ParameterSpec& spec, const Value& value) {
+/// `text`: as it was written; empty: not known.
+void check_range(const ParameterSpec& spec, const Value& value, std::string_view text = {}) {
   bool within = false;
   ParameterSpec limits = spec;
   if (const auto* whole = std::get_if<std::int64_t>(&value)) {  // as a double it might pass one beyond
@@ -258,7 +259,9 @@ void check_range(const ParameterSpec& spec, const Value& value) {
     return;
   }
   if (within || !has_limits(limits)) return;
-  throw InputError(format_value(spec.kind, value) + " is out of range: must be " + range_text(limits));
+  const bool as_written = limits.kind == Kind::share && !text.empty() && text.size() <= k_longest_guess;
+  throw InputError((as_written ? std::string(text) : format_value(spec.kind, value)) +
+                   " is out of range: must be " + range_text(limits));
 }
 
 ParameterSpec of_kind(Kind kind) {
@@ -285,7 +288,7 @@ double parse_share(std::string_view text) {
 
 Value parse_value(const ParameterSpec& spec, std::string_view text) {
   Value value = parse_unchecked(spec, text);
-  check_range(spec, value);
+  check_range(spec, value, trimmed(text));
   return value;
 }
 

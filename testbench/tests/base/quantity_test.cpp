@@ -138,7 +138,7 @@ TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one c
         "'5 pct': 'pct' is not a unit of share; write for instance '25 %' or '2x'");
   CHECK(problem_of(Kind::share, "1e999 %") == "'1e999 %' is too large or too small");
   CHECK(problem_of(Kind::bytes_or_share, "64") == "'64' has no unit; write for instance '64 KiB' or '10 %'");
-  CHECK(problem_of(Kind::bytes_or_share, "120 %") == "1.2x is out of range: must be 0.01 % to 100 %");
+  CHECK(problem_of(Kind::bytes_or_share, "120 %") == "120 % is out of range: must be 0.01 % to 100 %");
   CHECK(problem_of(Kind::integer, "1.5") == "'1.5' is not a whole number");
   CHECK(problem_of(Kind::integer, "1e6") == "'1e6' is not a whole number");
   CHECK(problem_of(Kind::integer, "99999999999999999999") == "'99999999999999999999' is too large");

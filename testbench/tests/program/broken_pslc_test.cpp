@@ -37,7 +37,7 @@ TEST_CASE("values of a pSLC that cannot be", "[program]") {
            "@:14: firmware.pslc.static: '1' has no unit; write for instance '1 KiB'..."},
           {k_static, "static: -1 MiB",
            "@:14: firmware.pslc.static: -1 MiB is out of range: must be 0 B to 1024 TiB"},
-          {k_static, "static: 200 %", "@:14: firmware.pslc.static: 2x is out of range: ..."},
+          {k_static, "static: 200 %", "@:14: firmware.pslc.static: 200 % is out of range: ..."},
           {k_dynamic, "when_full: never, dynamic: 4 MiB",
            "@:14: firmware.pslc.when_full: 'never' is not one of wait or bypass"},
           {k_dynamic, "fold_by: copybak, dynamic: 4 MiB",
