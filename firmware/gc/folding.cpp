@@ -27,7 +27,8 @@ bool Folding::wants_fold() const {
                    (reading != k_no_block && core_.pool.mode(reading) == BlockMode::slc);
   if (!any) return false;
   const double idle_target = core_.pslc->path().keeps() ? 0 : core_.pslc->config().idle_target;
-  return (ahead_ && !state_.thresholds.put_off) || slc_wait() || (state_.thresholds.idle && idle_target > 0 && free_share() < idle_target);
+  return (ahead_ && !state_.thresholds.put_off) || slc_wait() ||
+         (state_.thresholds.idle && idle_target > 0 && free_share() < idle_target);
 }
 
 void Folding::update_ahead() {
