@@ -132,9 +132,9 @@ TEST_CASE("no option takes an empty text for what it does without it", "[program
       {{"profile", "hm_0", "--requests", ""}, "--requests: '' is no whole number"},
       {{"profile", "hm_0", "--scale", ""}, "--scale: "},
       {{"--plugin", "", "list"}, "--plugin: is empty"},
-      {{"check", good, "--plugin", "no_such.so"}, "no_such.so"},
-      {{"run", "--plugin", "no_such.so", good}, "no_such.so"},
-      {{"check", good, "--plugin=no_such.so"}, "no_such.so"},
+      {{"check", good, "--plugin", "no_such.so"}, "plug-in 'no_such.so': "},
+      {{"run", "--plugin", "no_such.so", good}, "plug-in 'no_such.so': "},
+      {{"check", good, "--plugin=no_such.so"}, "plug-in 'no_such.so': "},
       {{"show", "run"}, "run"},  // a folder, not a second command
       {{"new", "timing-model", "x", "--folder", ""}, "--folder: is empty"},
       {{"conform", "timing", "table", "--part", ""}, "--part: is empty"}};

@@ -198,7 +198,7 @@ TEST_CASE("scenarios with wrong caches: in SCM", "[program]") {
           {k_buffer, "  cache: {policy: nv-wb, write_back: clean}\n  buffer:",
            "@:12: firmware.cache.write_back: 'clean' is not one of dirty or all"},
           {"capacity: 1 MiB", "capacity: 110 %",
-           "@:4: ssd.scm.capacity: 1.1x is out of range: must be 0.01 % to 100 %"},
+           "@:4: ssd.scm.capacity: 110 % is out of range: must be 0.01 % to 100 %"},
           {"capacity: 1 MiB", "capacity: 0 %",
            "@:4: ssd.scm.capacity: 0 % is out of range: must be 0.01 % to 100 %"},
           {"capacity: 1 MiB", "capacity: 0.5 %",

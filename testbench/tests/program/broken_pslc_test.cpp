@@ -46,7 +46,7 @@ TEST_CASE("values of a pSLC that cannot be", "[program]") {
           {k_dynamic, "fold_first: x, dynamic: 4 MiB",
            "@:14: firmware.pslc.fold_first: 'x' is not one of oldest or emptiest"},
           {k_dynamic, "fold_below: 120 %, dynamic: 4 MiB",
-           "@:14: firmware.pslc.fold_below: 1.2x is out of range: must be 0 % to 100 %"},
+           "@:14: firmware.pslc.fold_below: 120 % is out of range: must be 0 % to 100 %"},
           {k_dynamic, "idle_target: 0.5, dynamic: 4 MiB",
            "@:14: firmware.pslc.idle_target: '0.5' has no unit; write for instance '50 %' or '0.5x'"},
           {k_dynamic, "cold_from: 10 %, dynamic: 4 MiB", "@:14: key 'cold_from' ..."},
