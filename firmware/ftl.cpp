@@ -258,11 +258,15 @@ void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
 }
 
 void Ftl::set_timed(bool timed) {
-  parts_->gc_engine.go_on(timed);
+  parts_->timed = timed;
 }
 
-void Ftl::put_off_background() {
-  parts_->gc_engine.put_off();
+void Ftl::put_off_background(bool put_off) {
+  if (put_off) {
+    parts_->gc_engine.put_off();
+  } else {
+    parts_->gc_engine.go_on(parts_->timed);
+  }
 }
 
 void Ftl::idle_time() {

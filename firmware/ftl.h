@@ -48,7 +48,7 @@ class Ftl final : public Firmware {
   bool power_cycle() override;
   void rest(std::uint32_t cycles, std::int64_t nanoseconds) override;
   void set_timed(bool timed) override;
-  void put_off_background() override;
+  void put_off_background(bool put_off) override;
   void idle_time() override;
   [[nodiscard]] std::string steady_only_by_writing() const override;
   [[nodiscard]] std::uint32_t steady_cycles(std::uint64_t seed) const override;

@@ -78,6 +78,7 @@ struct Ftl::Parts final : CoreEvents {
       watchers;     ///< by which policies of the kernel see the host's commands
   WaitQueue quiet;  ///< drain() waits here
   Picoseconds last_activity = 0;
+  bool timed = true;  ///< time passes
   bool timer_pending = false;
   bool timer_wanted = false;
   bool map_eviction_due = false;  ///< in this idle time, so far

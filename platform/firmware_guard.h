@@ -40,7 +40,7 @@ class FirmwareGuard final : public firmware::Firmware {
   void archive(Archive& archive) override;
   bool power_cycle() override { return firmware_->power_cycle(); }
   void rest(std::uint32_t cycles, std::int64_t nanoseconds) override { firmware_->rest(cycles, nanoseconds); }
-  void put_off_background() override { firmware_->put_off_background(); }
+  void put_off_background(bool put_off) override { firmware_->put_off_background(put_off); }
   void idle_time() override { firmware_->idle_time(); }
   void disturb(std::uint32_t reads) override { firmware_->disturb(reads); }
   void patrol() override { firmware_->patrol(); }

@@ -82,7 +82,7 @@ class Ssd : public sc_core::sc_module {
   void start_drain();
   [[nodiscard]] bool drained() const { return drained_; }
   /// See Firmware.
-  void put_off_background() { firmware_->put_off_background(); }
+  void put_off_background(bool put_off) { firmware_->put_off_background(put_off); }
 
   /// All blocks go through `cycles` program/erase cycles and `seconds` pass at `celsius`, which no
   /// simulation could live through. With `powered` the firmware goes on patrol meanwhile. The drive

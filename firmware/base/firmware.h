@@ -66,9 +66,10 @@ class Firmware {
   /// simulation has not seen. Firmware knows both: it counts cycles, and the host tells it the
   /// time.
   virtual void rest(std::uint32_t /*cycles*/, std::int64_t /*nanoseconds*/) {}
-  /// What is done ahead of need, such as collection in the background, is put off until
-  /// set_timed(): the drive will be drained, and then the host goes on as if it had not been.
-  virtual void put_off_background() {}
+  /// What is done ahead of need, such as collection in the background, is put off from now on, or
+  /// goes on. Put off, the drive is as a host leaves it that never pauses: drained in between, it is
+  /// not at rest.
+  virtual void put_off_background(bool /*put_off*/) {}
   /// Idle time, as much as firmware has use for. Drained and untimed.
   virtual void idle_time() {}
   /// Why the drive cannot be brought into steady state but by writing it; empty: make_steady() can.

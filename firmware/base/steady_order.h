@@ -12,6 +12,7 @@ namespace tlmssd::firmware {
 
 struct SteadyOrder {
   std::uint64_t seed = 1;
+  bool sustained = false;  ///< the host has never paused: nothing was collected in the background
   std::uint32_t most_erases = ~std::uint32_t{0};  ///< that a block bears: chance puts no more on one
   /// Fills in the stamps of a mapping page, one per logical block: what it holds, or what it held
   /// before it was last overwritten (`overwritten`).

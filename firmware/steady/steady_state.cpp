@@ -164,8 +164,8 @@ void SteadyState::make_plans() {
   const auto fits = [&](std::uint32_t closed) {
     return std::uint64_t{closed} * layout_.block_units > most + layout_.block_units / 2;
   };
-  const std::uint32_t last = std::max(worker_.background_stop(), pool_.reserve() + 1);
-  const std::uint32_t first = worker_.background_start() > 0 ? worker_.background_start() : last;
+  const std::uint32_t last = std::max(background_stop(), pool_.reserve() + 1);
+  const std::uint32_t first = background_start() > 0 ? background_start() : last;
   for (std::uint32_t free = first; free <= last; ++free) {
     const std::uint32_t closed = good > free + streams ? good - free - streams : 0;
     if (fits(closed) && mean_valid_ > 2.0 * streams * layout_.block_units)
@@ -267,7 +267,7 @@ void SteadyState::write(std::uint32_t pu) {
   for (std::uint32_t n = 0; n < layout_.program_units; ++n) invalidate_any(pu);
   for (std::uint32_t n = 0; n < layout_.program_units; ++n) pool_.validate(first + n, block);
   pool_.programmed(block, false);
-  if (pool_.pu(pu).free < worker_.background_start()) collect(pu);
+  if (pool_.pu(pu).free < background_start()) collect(pu);
 }
 
 void SteadyState::invalidate_any(std::uint32_t pu) {
@@ -297,7 +297,7 @@ void SteadyState::collect(std::uint32_t pu) {
 }
 
 bool SteadyState::wants_more(std::uint32_t pu) const {
-  return worker_.background_start() > 0 ? pool_.pu(pu).free < worker_.background_stop()
+  return background_start() > 0 ? pool_.pu(pu).free < background_stop()
                                         : !pool_.can_claim(pu, WriteTarget::host);
 }
 

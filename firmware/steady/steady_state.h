@@ -59,6 +59,13 @@ class SteadyState {
     BlockNumber block;
     std::uint32_t at = 0;  ///< units looked at
   };
+  /// Those of the GC worker; 0: nothing is collected in the background.
+  [[nodiscard]] std::uint32_t background_start() const {
+    return order_.sustained ? 0 : worker_.background_start();
+  }
+  [[nodiscard]] std::uint32_t background_stop() const {
+    return order_.sustained ? 0 : worker_.background_stop();
+  }
   void prepare();
   [[nodiscard]] double erases(double amplification, double played) const;
   void draw_valid();

@@ -69,6 +69,7 @@ struct ParameterSpec {
   double least = -std::numeric_limits<double>::infinity();  ///< that what it is read into can hold
   double most = std::numeric_limits<double>::infinity();
   std::vector<std::string> choices;
+  std::string usual_unit;  ///< of what a number without one is taken to mean in a proposal; empty: the kind's
   std::string doc;
 };
 
@@ -220,6 +221,12 @@ class ParameterTable {
   /// The last parameter declared, a flag, may also be written 1 or 0.
   ParameterTable&& one_or_zero() && {
     fields_.back().spec.one_or_zero = true;
+    return std::move(*this);
+  }
+  /// A number given for the last parameter declared without a unit, which is refused, is probably
+  /// meant in this one.
+  ParameterTable&& usually_in(std::string unit) && {
+    fields_.back().spec.usual_unit = std::move(unit);
     return std::move(*this);
   }
   /// The last parameter declared decides what the state of a drive means: a snapshot fits only

@@ -54,14 +54,15 @@ bool is_accepted(const ParameterSpec& spec, const std::string& text) {
 /// `number` with the unit nearest to the usual one with which `spec` accepts it; empty: with none.
 std::string with_unit(const ParameterSpec& spec, std::string_view number) {
   const KindTexts& texts = texts_of(spec.kind);
+  const std::string_view usual_name = spec.usual_unit.empty() ? texts.usual : spec.usual_unit;
   const auto decades = [](const Unit& unit) { return std::log10(static_cast<double>(unit.scale)); };
   const auto usual = std::find_if(texts.units.begin(), texts.units.end(),
-                                  [&](const Unit& unit) { return unit.name == texts.usual; });
+                                  [&](const Unit& unit) { return unit.name == usual_name; });
   std::string nearest;
   double least = std::numeric_limits<double>::infinity();
   for (const Unit& unit : texts.units) {
     const double distance =
-        unit.name == texts.usual ? -1 : std::round(std::abs(decades(unit) - decades(*usual)));
+        unit.name == usual_name ? -1 : std::round(std::abs(decades(unit) - decades(*usual)));
     std::string candidate = std::string(number) + " " + std::string(unit.name);
     if (distance >= least || !is_accepted(spec, candidate)) continue;
     least = distance;

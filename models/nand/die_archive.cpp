@@ -60,8 +60,7 @@ void DieState::archive_fill(Archive& a) {
 void DieState::archive_content(Archive& a, std::uint64_t i) {
   Block& block = blocks_[i];
   if (block.filled != 0) return;
-  UnitContent* const units = contents_->block_to_write(die_, static_cast<std::uint32_t>(i / geometry_.blocks),
-                                                       static_cast<std::uint32_t>(i % geometry_.blocks));
+  UnitContent* const units = contents_->block_to_write(die_, plane_of(i), number_of(i));
   a.bytes(units, std::size_t{block.next_page} * units_per_page_ * sizeof(UnitContent));
   const bool has_mixed = block.mixed != 0;
   if (!has_mixed) return;

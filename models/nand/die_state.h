@@ -215,8 +215,13 @@ class DieState {
   [[nodiscard]] UnitContent filled_content(const Block& block, std::uint32_t unit) const;
   /// Contents of block number `i` of blocks_.
   [[nodiscard]] const UnitContent* contents_of(std::uint64_t i) const {
-    return contents_->block(die_, static_cast<std::uint32_t>(i / geometry_.blocks),
-                            static_cast<std::uint32_t>(i % geometry_.blocks));
+    return contents_->block(die_, plane_of(i), number_of(i));
+  }
+  [[nodiscard]] std::uint32_t plane_of(std::uint64_t i) const {
+    return static_cast<std::uint32_t>(i / geometry_.blocks);
+  }
+  [[nodiscard]] std::uint32_t number_of(std::uint64_t i) const {
+    return static_cast<std::uint32_t>(i % geometry_.blocks);
   }
   [[nodiscard]] std::int64_t clock(Picoseconds now) const {
     return errors_.clock != nullptr ? errors_.clock->at(now) : now / 1000;

@@ -49,6 +49,10 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
           .integer("hot_set", &PreconditionStep::hot_set, {0, 1000000000},
                    "as load.hot_set: the places that a load of the same number, size and block size prefers; "
                    "0: others")
+          .flag("sustained", &PreconditionStep::sustained,
+                "the host never pauses: nothing is collected in the background, and the load goes on from "
+                "there as part of the same writing; false: the drive comes to rest, with "
+                "gc.background_stop free")
           .flag("idle", &PreconditionStep::idle,
                 "then the drive is left alone until its firmware has nothing more to do in idle time: "
                 "collecting up to "

@@ -30,6 +30,7 @@ struct PreconditionStep {
   std::string random_distribution = "random";
   std::uint64_t hot_set = 0;   ///< as a load's
   std::uint32_t iodepth = 32;  ///< of what is written until steady
+  bool sustained = false;      ///< the host never pauses, the load behind it neither
   bool idle = false;           ///< afterwards the firmware does all that it would do in idle time
   SteadyConfig steady;         ///< whether, and until when, it writes on in simulated time
   static PreconditionStep read(const ParameterValues& values);

@@ -69,7 +69,7 @@ class Run {
   void make_writers();
   void prepare();
   void write_until_steady(std::size_t step);
-  std::vector<Load> make_steady_state(std::size_t number);
+  std::vector<Load> make_steady_state(std::size_t number, bool sustained);
   void tell_step(const nlohmann::ordered_json& told);
   [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
   void begin_rounds(SteadyRounds& rounds);
@@ -96,6 +96,7 @@ class Run {
   [[nodiscard]] RunFacts facts() const;
   [[nodiscard]] AdviserFacts adviser_facts() const;
   [[nodiscard]] bool drawn_steady() const;
+  [[nodiscard]] bool came_to_rest() const;
   [[nodiscard]] std::string unlike_steady(const Load& load) const;
   [[nodiscard]] ChosenLimits chosen_limits() const;
   [[nodiscard]] std::string key_of_queue_depth() const;

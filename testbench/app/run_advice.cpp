@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "firmware/blocks/block_pool.h"
 #include "models/base/quantity_text.h"
 #include "testbench/app/run.h"
 #include "testbench/report/advice/findings.h"
@@ -43,6 +44,18 @@ bool Run::drawn_steady() const {
   return true;
 }
 
+/// What `sustained` would change: the last step that wrote all over the drive left it to collection
+/// in the background.
+bool Run::came_to_rest() const {
+  if (simulation_->ssd().config().firmware.gc.background_start <= 0) return false;
+  for (std::size_t i = scenario_.count("precondition"); i > 0; --i) {
+    const PreconditionStep step = steps_->read_step(i - 1);
+    if (step.steady.wanted()) return false;
+    if (step.overwrite > 0 || step.to_steady_state()) return !step.sustained;
+  }
+  return false;
+}
+
 /// In what a load's writes differ from uniform random ones of a mapping page all over the drive, as
 /// far as that is known beforehand; empty: in nothing, or it does not write.
 std::string Run::unlike_steady(const Load& load) const {
@@ -68,12 +81,15 @@ AdviserFacts Run::adviser_facts() const {
   if (ssd.own_ftl() != nullptr) {
     facts.write_buffer = ssd.config().firmware.buffer.capacity;
     facts.unit = ssd.config().firmware.mapping.unit;
+    const firmware::Layout& layout = ssd.own_ftl()->blocks().layout();
+    facts.block = Bytes{layout.block_units} * layout.unit_bytes;
   }
   facts.copies_wait = ssd.config().firmware.cache.copy_waits;
   facts.blocks_of_spare =
       static_cast<double>(facts.flash - facts.user) /
       static_cast<double>(Bytes{geometry.dies()} * geometry.planes * geometry.block_bytes());
   facts.drawn_steady = drawn_steady();
+  facts.came_to_rest = came_to_rest();
   facts.queue_depth = ssd.config().host.effective_depth();
   facts.key_of_queue_depth = key_of_queue_depth();
   facts.changed = [this](std::string_view path) { return scenario_.changes(path); };

@@ -59,15 +59,16 @@ std::string other_steps(const Json& there, const Json& here) {
 void Run::precondition() {
   const auto start = std::chrono::steady_clock::now();
   for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
+    const PreconditionStep step = steps_->read_step(i);
     std::vector<Load> loads = steps_->make_step(i);
-    if (steps_->read_step(i).to_steady_state()) loads = make_steady_state(i);
+    if (step.to_steady_state()) loads = make_steady_state(i, step.sustained);
     const std::uint64_t before = simulation_->driver().completed();
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
                       expected_requests(loads), shows_progress());
     simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
-    simulation_->run_untimed(loads);
+    simulation_->run_untimed(loads, step.sustained);
     write_until_steady(i);
-    if (steps_->read_step(i).idle) simulation_->idle();
+    if (step.idle) simulation_->idle();
     progress.finish();
   }
   simulation_->driver().set_progress_hook(nullptr);
@@ -77,9 +78,9 @@ void Run::precondition() {
 }
 
 /// Without writing, where the drive can; otherwise the loads that settle it.
-std::vector<Load> Run::make_steady_state(std::size_t number) {
+std::vector<Load> Run::make_steady_state(std::size_t number, bool sustained) {
   std::string why_not;
-  const auto how = simulation_->make_steady(scenario_.seed(), why_not);
+  const auto how = simulation_->make_steady(scenario_.seed(), why_not, sustained);
   std::vector<Load> loads;
   if (!how) loads = steps_->make_settling(number);
   tell_step(

@@ -241,6 +241,10 @@ std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {
           key, "the firmware does nothing in idle time (firmware.gc.idle_after is 0)",
           busy.does_something() ? Proposal{key, "false"} : Proposal{"firmware.gc.idle_after", "100 ms"});
     }
+    if (step.idle && step.sustained) {
+      throw refusal(fmt::format("precondition.{}.sustained", number),
+                    "the host never pauses, and with idle: true it does", "false");
+    }
     if (step.to_steady_state() && space_.files.bytes > 0) {
       throw refusal_of_state(
           step, number,

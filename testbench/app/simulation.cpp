@@ -155,8 +155,9 @@ void Simulation::untimed(Work work) {
   }
 }
 
-void Simulation::run_untimed(std::vector<Load>& loads) {
+void Simulation::run_untimed(std::vector<Load>& loads, bool sustained) {
   untimed([&] {
+    ssd_->put_off_background(sustained);
     for (Load& load : loads) {
       fill_ahead(load);
       std::vector<Load> one;
@@ -196,7 +197,7 @@ void Simulation::wear(const AgeConfig& age) {
   ssd_->age(age.cycles, 0, age.temperature, false);
 }
 
-std::optional<std::string> Simulation::make_steady(std::uint64_t seed, std::string& why_not) {
+std::optional<std::string> Simulation::make_steady(std::uint64_t seed, std::string& why_not, bool sustained) {
   why_not = software_ ? "software of the host writes the drive" : ssd_->steady_only_by_writing();
   if (!why_not.empty()) return {};
   // Each unit has been written twice at least: what lies in invalid pages is older than what is
@@ -204,11 +205,15 @@ std::optional<std::string> Simulation::make_steady(std::uint64_t seed, std::stri
   constexpr std::uint16_t k_writes = 2;
   firmware::SteadyOrder order;
   order.seed = seed;
+  order.sustained = sustained;
   order.content = [this](Lpn unit, bool overwritten, std::span<Stamp> stamps) {
     scoreboard_->content(unit, overwritten ? k_writes - 1 : k_writes, stamps);
   };
   std::string how;
-  untimed([&] { how = ssd_->make_steady(order); });
+  untimed([&] {
+    ssd_->put_off_background(sustained);
+    how = ssd_->make_steady(order);
+  });
   scoreboard_->all_written(k_writes);
   return how;
 }
@@ -220,7 +225,10 @@ void Simulation::idle() {
 void Simulation::rest(const AgeConfig& age) {
   const auto pass = [&] { ssd_->age(0, age.retention, age.temperature, age.powered); };
   if (age.retention > 0) {
-    untimed(pass);
+    untimed([&] {
+      ssd_->put_off_background(false);
+      pass();
+    });
   } else {
     pass();  // in which nothing is done, what was put off neither
   }
@@ -241,7 +249,10 @@ void Simulation::warm_up(Load& load) {
 
 void Simulation::run_untimed_together(std::vector<Load>& loads) {
   reset_statistics();
-  untimed([&] { driver_->run_untimed(loads); });
+  untimed([&] {
+    ssd_->put_off_background(false);
+    driver_->run_untimed(loads);
+  });
 }
 
 /// Nothing of the drive's own ends the simulation for good.
@@ -276,6 +287,7 @@ void Simulation::run_kernel() {
 
 void Simulation::run(std::vector<Load>& loads, Measurement& measurement) {
   ssd_->set_timed(true);
+  ssd_->put_off_background(false);
   reset_statistics();
   try {
     driver_->start(loads, measurement);

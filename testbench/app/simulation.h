@@ -59,15 +59,17 @@ class Simulation {
   /// What is written as a whole there: the mapping page, or a log-structured host layer's grain.
   [[nodiscard]] Bytes unit_bytes() const;
 
-  /// Carries out `loads` one after another without simulated time, then drains the drive. Throws
-  /// DataMismatch.
-  void run_untimed(std::vector<Load>& loads);
+  /// Carries out `loads` one after another without simulated time, then drains the drive.
+  /// `sustained`: as if the host had never paused, so that background work is put off, up to the next
+  /// run. Throws DataMismatch.
+  void run_untimed(std::vector<Load>& loads, bool sustained = false);
   /// The drive is made with worn blocks. To be called before anything is written.
   void wear(const AgeConfig& age);
   /// Brings the drive, which has never been written, into the steady state of uniform random
   /// overwriting without writing it, if it has no software in front of it and its firmware can.
-  /// Returns how; nothing: it cannot, for the reason that `why_not` then says.
-  std::optional<std::string> make_steady(std::uint64_t seed, std::string& why_not);
+  /// Returns how; nothing: it cannot, for the reason that `why_not` then says. `sustained`: see
+  /// run_untimed().
+  std::optional<std::string> make_steady(std::uint64_t seed, std::string& why_not, bool sustained = false);
   /// The drained drive is left alone until its firmware has nothing more to do in idle time.
   void idle();
   /// The drained drive rests, and its pages are read, as `age` says.
@@ -86,7 +88,7 @@ class Simulation {
   void drain();
   /// The drive goes on from here with the next run(), as if the host had never stopped: background
   /// work is put off until then.
-  void put_off_background() { ssd_->put_off_background(); }
+  void put_off_background() { ssd_->put_off_background(true); }
   /// Simulated time of a drive that is left alone passes, up to `instant`.
   void advance_to(Picoseconds instant);
   /// What has been written to flash, and what of that the host asked for.

@@ -319,6 +319,26 @@ void drive(Page& page, const Json& statistics, bool timed) {
   if (!busy.empty()) page.items("Utilisation", busy);
 }
 
+/// What the user should know beside the results. Advice comes last, but first where a target is
+/// missed: it may say why.
+std::vector<std::string> notes_of(const Json& report) {
+  std::vector<std::string> notes;
+  for (const Json& name : report["unread_parameters"])
+    notes.push_back("parameter set that plays no part: " + name.get<std::string>());
+  for (const Json& warning : report["warnings"]) notes.push_back(warning.get<std::string>());
+  const auto given = static_cast<std::ptrdiff_t>(notes.size());
+  const Json all_advice = report.value("advice", Json::array());
+  for (const Json& advice : all_advice) {
+    notes.push_back(fmt::format("{} (look at {}) [{}]", advice["text"].get<std::string>(),
+                                advice["look_at"].get<std::string>(), advice["name"].get<std::string>()));
+  }
+  const Json judged = report.value("targets", Json::array());
+  const bool missed = std::any_of(judged.begin(), judged.end(),
+                                  [](const Json& target) { return !target["met"].get<bool>(); });
+  if (missed) std::rotate(notes.begin(), notes.begin() + given, notes.end());
+  return notes;
+}
+
 }  // namespace
 
 std::string summary(const Json& report, const HostRun& run) {
@@ -337,22 +357,7 @@ std::string summary(const Json& report, const HostRun& run) {
   rounds(page, report);
   targets(page, report);
   drive(page, report["statistics"], timed);
-  std::vector<std::string> notes;
-  const auto add_advice = [&] {
-    for (const Json& advice : report.value("advice", Json::array())) {
-      notes.push_back(fmt::format("{} (look at {}) [{}]", advice["text"].get<std::string>(),
-                                  advice["look_at"].get<std::string>(), advice["name"].get<std::string>()));
-    }
-  };
-  const Json judged = report.value("targets", Json::array());
-  const bool missed = std::any_of(judged.begin(), judged.end(),
-                                  [](const Json& target) { return !target["met"].get<bool>(); });
-  if (missed) add_advice();
-  const Json& unread = report["unread_parameters"];
-  for (const Json& name : unread)
-    notes.push_back("parameter set that plays no part: " + name.get<std::string>());
-  for (const Json& warning : report["warnings"]) notes.push_back(warning.get<std::string>());
-  if (!missed) add_advice();
+  const std::vector<std::string> notes = notes_of(report);
   if (notes.empty()) return page.text();
   page.gap();
   page.make_room(k_lines_of_notes);

@@ -73,10 +73,13 @@ const ParameterTable<RunConfig>& RunConfig::parameters() {
   static const auto table =
       ParameterTable<RunConfig>{}
           .time("startdelay", &RunConfig::startdelay, {0, k_long_time}, "wait before the first request")
+          .usually_in("s")
           .time("runtime", &RunConfig::runtime, {0, k_long_time},
                 "stop issuing requests after this time; 0 runs to the load's end")
+          .usually_in("s")
           .time("ramp_time", &RunConfig::ramp_time, {0, k_long_time},
                 "time at the beginning that is run but not measured")
+          .usually_in("s")
           .integer("ramp_requests", &RunConfig::ramp_requests, {0, std::uint64_t{1} << 50U},
                    "requests at the beginning that are run but not measured; with several loads, measurement "
                    "begins when "
@@ -246,6 +249,7 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
                   "how requests of a limited rate are spread: evenly or with exponential gaps")
           .time("thinktime", &G::thinktime, {0, k_long_time},
                 "pause when thinktime_blocks requests have completed and none is outstanding any more")
+          .usually_in("us")
           .integer("thinktime_blocks", &G::thinktime_blocks, {1, 1000000000},
                    "requests between pauses, at least; up to iodepth - 1 others are under way by then")
           .text("random_distribution", &G::random_distribution,

@@ -21,6 +21,7 @@ constexpr double k_share_of_waits = 0.01;
 constexpr double k_share_of_flushes = 0.1;
 constexpr double k_turnovers = 1;
 constexpr double k_share_not_copied = 0.5;
+constexpr double k_share_found_free = 0.2;
 constexpr double k_blocks_of_spare = 8;
 constexpr double k_share_of_pslc_lost = 0.5;
 constexpr double k_saturated = 0.8;
@@ -322,6 +323,27 @@ void steady_of_another_load(const Evidence& e) {
   }
 }
 
+/// Collection in the background had freed blocks before the load, which a host that never pauses
+/// would not have found. Those that are taken and not freed again meanwhile are counted, open ones
+/// included.
+void rested_drive(const Evidence& e) {
+  const Json& free = e.report["series"]["free_blocks"];
+  if (!e.facts.came_to_rest || !e.about_writes() || free.empty() || !free.back().is_number()) return;
+  const double before = free.front().get<double>();
+  const double after = free.back().get<double>();
+  const Json* const amplification = find_group(e.report["statistics"], "write_amplification");
+  if (amplification == nullptr) return;
+  const double all = number_in(*amplification, "total") * e.written();
+  if ((before - after) * static_cast<double>(e.facts.block) < k_share_found_free * all) return;
+  e.advice.push_back(
+      {"rested-drive",
+       fmt::format("{} blocks were free at the start, {} at the end: the drive had come to rest before the "
+                   "load, and writes found room that collection need not make for them; a host that never "
+                   "pauses finds less",
+                   before, after),
+       "precondition.sustained"});
+}
+
 void not_steady(const Evidence& e) {
   if (e.report.contains("steady")) return;  // judged by the figure that was asked for
   const Json& loads = e.report["results"]["loads"];
@@ -400,6 +422,8 @@ const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules(
        "percentile"},
       {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
       {"steady-of-another-load", "the drive is in the steady state of other writes (state: steady)"},
+      {"rested-drive",
+       "blocks that collection had freed before the load took a fifth or more of what was programmed"},
       {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},
       {"default-matters", "a resource is busy 80 % of the time or more, and its speed is a default"}};
   return rules;
@@ -412,7 +436,7 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   if (report["results"]["total"]["commands"] != 0) {
     for (const auto rule :
          {not_measured, falls_behind, ended_by_size, unwritten_reads, pslc_worn_out, buffer_holds_load,
-          never_steady, not_steady, steady_of_another_load, short_for_amplification, reads_not_cached,
+          never_steady, not_steady, steady_of_another_load, rested_drive, short_for_amplification, reads_not_cached,
           few_blocks, beyond_queue, part_of_the_time, few_for_tail, default_matters}) {
       rule(evidence);
     }

@@ -160,6 +160,15 @@ TEST_CASE("flags in fio's words may be 1 and 0") {
   CHECK_THROWS_WITH(parse_value(spec, "2"), "'2' is not true or false, 1 or 0");
 }
 
+TEST_CASE("numbers without a unit are proposed in the one that the key is usually given in") {
+  ParameterSpec spec;
+  spec.kind = Kind::time;
+  spec.maximum = 1e15;  // ps
+  spec.usual_unit = "s";
+  CHECK_THROWS_WITH(parse_value(spec, "10"), "'10' has no unit; write for instance '10 s'");
+  CHECK_THROWS_WITH(parse_value(spec, "5000"), "'5000' has no unit; write for instance '5000 ms'");
+}
+
 TEST_CASE("ranges are told with units") {
   ParameterSpec spec;
   spec.kind = Kind::time;

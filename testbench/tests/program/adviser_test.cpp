@@ -110,6 +110,9 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
        {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=12000"},
        prepared("[{fill: 100 %}]")},
       {"steady-of-another-load", {"load.size=25%"}, prepared("{state: steady}")},
+      {"rested-drive",
+       {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=3000"},
+       prepared("{state: steady}")},
       {"warm-up-visible", {}, prepared("[{fill: 80 %}]")},
       {"default-matters", {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32"}},
   };

@@ -209,6 +209,7 @@ TEST_CASE("a step that is refused for all that it says is refused once, with a s
   CHECK(proposed("idle-only.yaml") == "firmware.gc.idle_after=100 ms");
   CHECK(proposed("steady-state-later.yaml") == "precondition.1.state=as-is");  // it trims, too
   CHECK(proposed("idle.yaml") == "precondition.0.idle=false");
+  CHECK(proposed("idle-and-sustained.yaml") == "precondition.0.sustained=false");
 }
 
 TEST_CASE("what is proposed is near, does by itself, and brings up no complaint of a right line",

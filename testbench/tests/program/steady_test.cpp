@@ -168,6 +168,45 @@ TEST_CASE("a load goes on where a step until steady left off, and collection wit
   CHECK(amplification(report_of(folder, once, "i", idle)) < 1.2);
 }
 
+TEST_CASE("behind sustained steps the first writes meet as much collection as later ones", "[program][figure]") {
+  const Folder folder;
+  // At rest, such a drive has room for more than a thousand writes before it has to collect.
+  const std::vector<std::string> gc{"--set", "firmware.gc={background_start: 30 %, background_stop: 50 %}"};
+  const std::string drive = replaced(k_two_dies, "user_capacity: 32 MiB", "user_capacity: 64 MiB");
+  const auto collected = [](const Json& report) {
+    return report["write_amplification"]["garbage_collection"]["value"].get<double>();
+  };
+  const std::string rounds =
+      folder.write("r.yaml", drive + "precondition: [{fill: 100 %}]\n" + k_endless_writes +
+                                 "run: {until: steady, metric: write_amplification}\n");
+  const double steady = collected(report_of(folder, rounds, "r", gc));
+  CHECK(steady > 1);
+  for (const std::string steps : {"{state: steady", "[{fill: 100 %}, {overwrite: 4x"}) {
+    INFO(steps);
+    const std::string end = steps.front() == '[' ? "}]\n" : "}\n";
+    const auto first = [&](const std::string& more, int seed) {
+      const std::string load = "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 1000}\n";
+      return report_of(folder,
+                       folder.write("f.yaml", drive + "precondition: " + steps + more + end + load),
+                       "f", {"--set", gc.back(), "--set", "seed=" + std::to_string(seed)});
+    };
+    double sustained = 0;
+    for (int seed = 1; seed <= 5; ++seed) sustained += collected(first(", sustained: true", seed)) / 5;
+    CHECK(sustained == Approx(steady).epsilon(0.2));
+    CHECK(collected(first("", 1)) < 0.5 * steady);
+  }
+}
+
+TEST_CASE("a snapshot keeps what a sustained step has put off", "[program]") {
+  const Folder folder;
+  const std::string scenario =
+      folder.write("s.yaml", k_two_dies + "precondition: [{fill: 100 %}, {overwrite: 2x, sustained: true}]\n" +
+                                 "load: {rw: randwrite, bs: 4k, iodepth: 4, number_ios: 2000}\n");
+  report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
+  report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
+  CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));
+}
+
 TEST_CASE("what is said of rounds is reported as unread where there are none", "[program]") {
   const Folder folder;
   const std::string said = "metric: iops, round: 2x, most_rounds: 9";
