@@ -78,6 +78,7 @@ void Simulation::connect(const SsdConfig& config, const SimulationConfig& simula
   driver.stall_after = simulation.stall_after == 0 ? k_stall_after : simulation.stall_after;
   driver.patient = simulation.stall_after == 0;
   driver.limit = transfer_limit(config);
+  driver.seed = config.seed;
   driver_ =
       std::make_unique<HostDriver>("host_driver", ssd_->event_queue(), ssd_->process(), driver, *scoreboard_);
   if (!software_) {

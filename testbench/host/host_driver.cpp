@@ -6,7 +6,7 @@
 #include "models/base/input_error.h"
 #include "testbench/host/host_driver_parts.h"
 #include "testbench/host/load_instants.h"
-#include "testbench/host/look_ahead.h"
+#include "testbench/host/untimed_turns.h"
 
 namespace tlmssd {
 
@@ -16,12 +16,6 @@ namespace {
 bool unflushed_after(HostOpcode opcode, bool before) {
   return opcode == HostOpcode::write || (before && opcode != HostOpcode::flush);
 }
-
-/// A load while it is carried out untimed.
-struct Untimed {
-  LookAhead requests;
-  bool unflushed = false;  ///< it has written since its last flush
-};
 
 }  // namespace
 
@@ -400,38 +394,34 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
       throw InputError("time_based: no time passes in an untimed run, which would never end");
   }
   measurement_ = nullptr;
-  std::vector<Untimed> live;
   ramping_ = 0;
   for (const Load& load : loads) {
-    live.push_back({LookAhead(load, scoreboard_)});
     if (load.ramp_requests > 0) ++ramping_;
   }
+  UntimedTurns turns(loads, scoreboard_, config_.seed);
   PlacedRequest request;
-  while (!live.empty()) {
-    for (auto load = live.begin(); load != live.end();) {
-      if (!load->requests.next(request)) {
-        if (load->requests.given() < load->requests.load().ramp_requests) end_ramp();
-        if (load->requests.load().end_fsync && load->unflushed) {
-          request = PlacedRequest{};
-          request.opcode = HostOpcode::flush;
-          if (carry_out_untimed(request) != HostStatus::success) ++failed_;
-        }
-        load = live.erase(load);
-        continue;
+  while (UntimedLoad* const load = turns.next()) {
+    if (!load->requests.next(request)) {
+      if (load->requests.given() < load->requests.load().ramp_requests) end_ramp();
+      if (load->requests.load().end_fsync && load->unflushed) {
+        request = PlacedRequest{};
+        request.opcode = HostOpcode::flush;
+        if (carry_out_untimed(request) != HostStatus::success) ++failed_;
       }
-      load->unflushed = unflushed_after(request.opcode, load->unflushed);
-      PlacedRequest piece = request;
-      bool failed = false;
-      do {
-        piece.blocks = config_.limit.first_piece(request);
-        failed |= carry_out_untimed(piece) != HostStatus::success;
-        piece.lba = request.lba += piece.blocks;
-        request.blocks -= piece.blocks;
-      } while (request.blocks > 0);
-      if (failed) ++failed_;
-      if (load->requests.given() == load->requests.load().ramp_requests) end_ramp();
-      ++load;
+      turns.end();
+      continue;
     }
+    load->unflushed = unflushed_after(request.opcode, load->unflushed);
+    PlacedRequest piece = request;
+    bool failed = false;
+    do {
+      piece.blocks = config_.limit.first_piece(request);
+      failed |= carry_out_untimed(piece) != HostStatus::success;
+      piece.lba = request.lba += piece.blocks;
+      request.blocks -= piece.blocks;
+    } while (request.blocks > 0);
+    if (failed) ++failed_;
+    if (load->requests.given() == load->requests.load().ramp_requests) end_ramp();
   }
 }
 

@@ -37,6 +37,7 @@ struct HostDriverConfig {
   std::uint32_t queues = 1;
   std::uint32_t queue_depth = 64;  ///< entries of each submission queue
   TransferLimit limit;             ///< longer reads and writes are split
+  std::uint64_t seed = 1;          ///< of the turns of loads that are carried out untimed
   /// The run stops when commands are outstanding and none has completed for so long, nor was the
   /// first of them submitted since; 0: never.
   Picoseconds stall_after = 0;

@@ -21,11 +21,15 @@ class LookAhead {
   /// The next request; false at the end. Throws what the load's source throws, up to k_ahead - 1
   /// requests before its turn.
   bool next(PlacedRequest& request) {
-    while (taken_ < given_ + k_ahead && take()) {
-    }
-    if (given_ == taken_) return false;
+    if (head() == nullptr) return false;
     request = at(given_++);
     return true;
+  }
+  /// What next() will give; null: nothing. Throws as next().
+  [[nodiscard]] const PlacedRequest* head() {
+    while (taken_ < given_ + k_ahead && take()) {
+    }
+    return given_ == taken_ ? nullptr : &at(given_);
   }
 
   [[nodiscard]] const Load& load() const { return *load_; }
