@@ -120,6 +120,12 @@ class Section {
   bool required_ = false;
 };
 
+/// Words that users look for and parameters do not say of themselves.
+struct Topic {
+  std::vector<std::string> words;  ///< "tail", "p99"
+  std::vector<std::string> paths;  ///< of keys and sections that are about it
+};
+
 /// All sections. The root has the keys `title` and `seed` from the start. Must outlive the
 /// scenarios read with it.
 class Catalogue {
@@ -153,6 +159,11 @@ class Catalogue {
     return section(path, {}).policy(key, std::move(policies), default_policy, std::move(doc));
   }
 
+  void topics(std::vector<Topic> topics) { topics_ = std::move(topics); }
+  /// Paths of the keys and sections that are about `word`; letter case, "-" and "_" are not
+  /// counted.
+  [[nodiscard]] std::vector<std::string> about(std::string_view word) const;
+
   [[nodiscard]] const Section& root() const { return *root_; }
   /// The section at `path`; numbers in it (list positions) are skipped. Null when there is none.
   [[nodiscard]] const Section* find(std::string_view path) const;
@@ -164,7 +175,11 @@ class Catalogue {
 
  private:
   std::unique_ptr<Section> root_;
+  std::vector<Topic> topics_;
 };
+
+/// For comparing words: in lower case, with spaces for "-" and "_".
+std::string folded(std::string_view text);
 
 /// `text`, and the plug-in it is about unless `origin` is empty.
 std::string described(const std::string& text, const std::string& origin);

@@ -400,6 +400,17 @@ class ScenarioReader {
     throw child.origin.error(message + " goes only with " + quoted_list(keys));
   }
 
+  /// Which of the `known` keys of the section is what others call `key`; empty: none.
+  [[nodiscard]] std::string called_otherwise(const SectionValues& values, const std::string& key,
+                                             const std::vector<std::string>& known) const {
+    const std::vector<std::string> paths = catalogue_.about(key);
+    const auto here = std::find_if(known.begin(), known.end(), [&](const std::string& one) {
+      const std::string path = join_path(values.section->path(), one);
+      return std::find(paths.begin(), paths.end(), path) != paths.end();
+    });
+    return here == known.end() ? std::string() : *here;
+  }
+
   std::string unknown_key(const SectionValues& values, const Active& active, const std::string& key) {
     std::vector<std::string> known;
     for (const ParameterSpec* spec : active.specs) known.push_back(spec->name);
@@ -416,6 +427,10 @@ class ScenarioReader {
     if (!near.empty()) {
       meant_.insert(join_path(values.path, near));
       return message + did_you_mean(key, known);
+    }
+    if (const std::string meant = called_otherwise(values, key, known); !meant.empty()) {
+      meant_.insert(join_path(values.path, meant));
+      return message + "; did you mean " + in_quotes(meant) + "?";
     }
     if (const Section* owner = owner_of(catalogue_.root(), key)) {
       return message + "; it belongs " + where(owner->path());

@@ -9,15 +9,6 @@
 namespace tlmssd {
 namespace {
 
-std::string folded(std::string_view text) {
-  std::string result(text);
-  std::transform(result.begin(), result.end(), result.begin(), [](char c) {
-    if (c == '-' || c == '_') return ' ';
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return result;
-}
-
 std::string default_text(const ParameterSpec& spec) {
   if (spec.required) return "required";
   if (spec.optional) return "not set";
@@ -74,19 +65,14 @@ std::string variants_text(const Section& section, const std::vector<std::string>
 
 class Listing {
  public:
-  Listing(std::string_view filter, const std::vector<Topic>& topics, std::size_t columns)
+  Listing(const Catalogue& catalogue, std::string_view filter, std::size_t columns)
       : filter_(folded(filter)), columns_(columns) {
-    for (const Topic& topic : topics) {
-      if (std::any_of(topic.words.begin(), topic.words.end(),
-                      [&](const std::string& word) { return folded(word) == filter_; }))
-        meant_.insert(topic.paths.begin(), topic.paths.end());
-    }
+    const std::vector<std::string> paths = catalogue.about(filter);
+    meant_.insert(paths.begin(), paths.end());
+    add(catalogue.root());
   }
 
-  std::string text(const Section& section) {
-    add(section);
-    return out_;
-  }
+  std::string text() { return std::move(out_); }
 
  private:
   [[nodiscard]] bool wanted(std::string_view text) const {
@@ -236,9 +222,8 @@ void add_markdown(std::string& out, const Section& section) {
 
 }  // namespace
 
-std::string list_text(const Catalogue& catalogue, std::string_view filter, const std::vector<Topic>& topics,
-                      std::size_t columns) {
-  return Listing(filter, topics, columns).text(catalogue.root());
+std::string list_text(const Catalogue& catalogue, std::string_view filter, std::size_t columns) {
+  return Listing(catalogue, filter, columns).text();
 }
 
 std::string reference_markdown(const Catalogue& catalogue) {

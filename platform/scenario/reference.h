@@ -14,17 +14,10 @@ namespace tlmssd {
 /// policies.
 std::string json_schema(const Catalogue& catalogue);
 
-/// Words that users look for and parameters do not say of themselves.
-struct Topic {
-  std::vector<std::string> words;  ///< "tail", "p99"
-  std::vector<std::string> paths;  ///< of keys and sections that are about it
-};
-
 /// For the terminal: sections, their keys with kind, default, range and meaning. `filter`: only
 /// sections, keys and policies of whose path, name, meaning and topics it is a part; letter case,
 /// "-" and "_" are not counted. Empty: everything. `columns`: lines are broken there; 0: nowhere.
-std::string list_text(const Catalogue& catalogue, std::string_view filter = {},
-                      const std::vector<Topic>& topics = {}, std::size_t columns = 0);
+std::string list_text(const Catalogue& catalogue, std::string_view filter = {}, std::size_t columns = 0);
 
 /// The parameter reference as Markdown.
 std::string reference_markdown(const Catalogue& catalogue);

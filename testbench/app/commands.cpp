@@ -20,7 +20,6 @@
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/app/scenario_check.h"
 #include "testbench/app/scenario_loads.h"
-#include "testbench/app/topics.h"
 #include "testbench/host/host_driver.h"
 #include "testbench/loads/profiles/profile_report.h"
 #include "testbench/loads/traces/trace_info.h"
@@ -327,7 +326,7 @@ int new_command(const NewOptions& options) {
 
 int list_command(const std::string& filter) {
   const std::string text =
-      list_text(scenario_catalogue(), filter, scenario_topics(), terminal_columns(STDOUT_FILENO));
+      list_text(scenario_catalogue(), filter, terminal_columns(STDOUT_FILENO));
   if (text.empty())
     throw InputError("nothing is called " + in_quotes(filter) +
                      ", and nothing says so of itself; tlmssd list shows everything");

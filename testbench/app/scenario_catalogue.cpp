@@ -9,6 +9,7 @@
 #include "testbench/app/age.h"
 #include "testbench/app/precondition.h"
 #include "testbench/app/steady_rounds.h"
+#include "testbench/app/topics.h"
 #include "testbench/host/file_cache/admission_policy.h"
 #include "testbench/host/file_cache/file_cache_config.h"
 #include "testbench/host/log_structured/log_structured_config.h"
@@ -204,6 +205,7 @@ Catalogue make_catalogue() {
   for (const PolicyInfo& info : report_writers().infos())
     catalogue.section_of(info.origin, join_path("report", info.name), info.summary, info.parameters)
         .optional();
+  catalogue.topics(scenario_topics());
   catalogue.check();
   return catalogue;
 }

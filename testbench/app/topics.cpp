@@ -21,6 +21,12 @@ const std::vector<Topic>& scenario_topics() {
       {{"endurance", "lifetime", "dwpd", "tbw"}, {"ssd.flash.part.endurance", "firmware.wear", "age"}},
       {{"queue depth", "iodepth", "qd"},
        {"load.iodepth", "load.queue_depth", "ssd.host.queue_depth", "ssd.host.queues"}},
+      {{"block size", "blocksize", "io size", "request size", "transfer size"}, {"load.bs"}},
+      {{"fdp", "flexible data placement", "streams", "multi-stream", "ruh", "reclaim unit handle"},
+       {"firmware.streams", "load.stream"}},
+      {{"hmb", "host memory buffer"}, {"ssd.host.memory_buffer", "firmware.mapping.cache_in"}},
+      {{"slc cache", "slc-cache", "turbo write", "pseudo-slc"}, {"firmware.pslc"}},
+      {{"throughput", "bandwidth limit", "iops limit"}, {"load.rate", "load.rate_iops"}},
       {{"mdts"}, {"ssd.host.max_transfer", "run.long_requests"}},
       {{"discard", "deallocate", "unmap"}, {"precondition.trim", "load.rw"}}};
   return topics;

@@ -1,9 +1,10 @@
-// What users look for in `tlmssd list` by words that the parameters do not say of themselves.
+// What users look for in `tlmssd list`, or write as keys, in words that the parameters do not say of
+// themselves.
 #pragma once
 
 #include <vector>
 
-#include "platform/scenario/reference.h"
+#include "platform/scenario/catalogue.h"
 
 namespace tlmssd {
 

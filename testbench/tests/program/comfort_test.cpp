@@ -118,8 +118,22 @@ TEST_CASE("list searches in meanings and topics", "[program]") {
   CHECK(found("over-provisioning").find("spare_factor") != std::string::npos);
   CHECK(found("Over_Provisioning").find("user_capacity") != std::string::npos);
   CHECK(found("tail").find("suspend") != std::string::npos);
+  CHECK(found("fdp").find("handles") != std::string::npos);
+  CHECK(found("HMB").find("memory_buffer") != std::string::npos);
+  CHECK(found("slc-cache").find("firmware.pslc") != std::string::npos);
   CHECK(found("what the host asks of the drive").find("load") != std::string::npos);
   CHECK(run(folder, {"list", "no such thing anywhere"}).code == 2);
+}
+
+TEST_CASE("keys in the words of others are told by ours", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write(
+      "s.yaml", "ssd: {flash: {op: 7 %, part: {planes: 1}}}\nload: {rw: randread, qd: 4, blocksize: 4k}\n");
+  const std::string errors = run(folder, {"check", scenario}).err;
+  CHECK(errors.find("key 'op' is not known in ssd.flash; did you mean 'over_provisioning'?") !=
+        std::string::npos);
+  CHECK(errors.find("key 'qd' is not known in load.0; did you mean 'iodepth'?") != std::string::npos);
+  CHECK(errors.find("key 'blocksize' is not known in load.0; did you mean 'bs'?") != std::string::npos);
 }
 
 TEST_CASE("list keeps within the terminal, and pipes get whole lines", "[program]") {
