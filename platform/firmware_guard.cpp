@@ -135,8 +135,10 @@ Task<> FirmwareGuard::drain() {
 
 void FirmwareGuard::check(const FlashOp& op) const {
   const Geometry& g = shape_.geometry;
-  const bool inside = index(op.die) < g.dies() && op.planes > 0 && index(op.plane) + op.planes <= g.planes &&
-                      index(op.block) < g.blocks && index(op.page) + op.pages <= g.pages;
+  const auto end = [](std::uint32_t first, std::uint32_t count) { return std::uint64_t{first} + count; };
+  const bool inside = index(op.die) < g.dies() && op.planes > 0 &&
+                      end(index(op.plane), op.planes) <= g.planes && index(op.block) < g.blocks &&
+                      end(index(op.page), op.pages) <= g.pages;
   if (!inside) {
     refuse(fmt::format("{}: outside the array of {} dies x {} planes x {} blocks x {} pages", place_of(op),
                        g.dies(), g.planes, g.blocks, g.pages));

@@ -5,7 +5,7 @@
 // next millisecond wait in a timing wheel: a sorted list for each quarter of a microsecond, so that
 // most are put in and taken out in constant time. Those further away, and those that find
 // their list crowded, wait in a four-ary heap, which keeps the worst case logarithmic. Under
-// SystemC a kernel process drives it (event_queue_process.h); tests without a kernel drive it by
+// SystemC a kernel process drives it (models/tlm/kernel_time.h); tests without a kernel drive it by
 // run_until(). Cancelling searches all of it: a waiter that is often overtaken checks a token of
 // its own.
 #pragma once

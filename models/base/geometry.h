@@ -20,9 +20,6 @@ struct Geometry {
   [[nodiscard]] constexpr Bytes block_bytes() const { return Bytes{pages} * page_bytes; }
   [[nodiscard]] constexpr Bytes die_bytes() const { return Bytes{planes} * blocks * block_bytes(); }
   [[nodiscard]] constexpr Bytes bytes() const { return dies() * die_bytes(); }
-  [[nodiscard]] constexpr ChannelId channel_of(DieId die) const {
-    return static_cast<ChannelId>(index(die) / dies_per_channel());
-  }
   bool operator==(const Geometry&) const = default;
 };
 

@@ -17,6 +17,7 @@ namespace {
 constexpr std::size_t k_most_ranges = 256;  // NVM Express 1.4, section 6.7
 constexpr Bytes k_nvme_range = 16;
 constexpr Bytes k_ata_range = 8;  // ATA/ATAPI Command Set: LBA range entries in blocks of 512 B
+constexpr std::uint64_t k_ata_range_blocks = 0xFFFF;  // that one of them names at most
 constexpr Bytes k_ata_block = 512;
 
 }  // namespace
@@ -143,7 +144,10 @@ Bytes HostInterface::fetched_bytes(const HostCommand& command) const {
   if (command.opcode == HostOpcode::write) return data_bytes(command);
   if (command.opcode != HostOpcode::trim) return 0;
   if (!config_.is_sata()) return command.ranges().size() * k_nvme_range;
-  return (command.ranges().size() * k_ata_range + k_ata_block - 1) / k_ata_block * k_ata_block;
+  std::uint64_t entries = 0;
+  for (const LbaRange& range : command.ranges())
+    entries += (std::uint64_t{range.blocks} + k_ata_range_blocks - 1) / k_ata_range_blocks;
+  return (entries * k_ata_range + k_ata_block - 1) / k_ata_block * k_ata_block;
 }
 
 void HostInterface::count(const HostCommand& command) {

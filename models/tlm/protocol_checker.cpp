@@ -127,7 +127,7 @@ void ProtocolChecker::check_start(const Payload& payload) {
   if (!payload.has_mm()) {
     violation(payload, "memory management: nb_transport needs a payload with a memory manager");
   } else if (payload.get_ref_count() < 1) {
-    violation(payload, "memory management: reference count is 0, the payload was never acquired the payload");
+    violation(payload, "memory management: reference count is 0: the payload was never acquired");
   }
 }
 

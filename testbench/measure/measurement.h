@@ -45,7 +45,7 @@ struct Completed {
   bool piece = false;              ///< one of the commands that a longer request was split into
 };
 
-/// Ledger sums of the commands whose latency fell in one quarter octave.
+/// Ledger sums of the commands whose latency fell in one bin of the histogram.
 struct LedgerBin {
   std::uint64_t count = 0;
   std::array<__int128, k_causes> spent{};

@@ -90,8 +90,6 @@ struct NandPart {
   /// 4 (qlc).
   [[nodiscard]] std::uint32_t bits() const;
   [[nodiscard]] std::uint32_t word_lines() const { return (pages_per_block + bits() - 1) / bits(); }
-  /// Type of a page: 0 is the lowest (fastest) page of its word line.
-  [[nodiscard]] std::uint32_t page_type(PageId page) const { return index(page) % bits(); }
   [[nodiscard]] Picoseconds read_time(PageId page) const { return pick(read_latency, page); }
   [[nodiscard]] Picoseconds program_time(PageId page) const { return pick(program_latency, page); }
   [[nodiscard]] ProgramUnit unit_of_program() const;

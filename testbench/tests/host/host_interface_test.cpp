@@ -95,10 +95,12 @@ TEST_CASE("unloaded latency is the sum of its parts") {
 TEST_CASE("SATA latency is the sum of its frames") {
   HostRigConfig config = config_of("sata6");
   config.host.link_latency = 20_ns;
+  config.blocks = 1U << 23U;
   HostRig rig("rig", config);
   rig.driver.submit_at(1_ms, rig.driver.make(HostOpcode::read, 0, 8));
   rig.driver.submit_at(2_ms, rig.driver.make(HostOpcode::write, 0, 8));
   rig.driver.submit_at(3_ms, rig.driver.trim({{0, 8}, {64, 1000}}));
+  rig.driver.submit_at(4_ms, rig.driver.trim({{0, 64 * 65'535}, {5'000'000, 1}}));  // 65 entries of 8 B
   run({&rig});
   const auto frames = [](Bytes fis, Picoseconds count) {
     const Picoseconds bytes = static_cast<Picoseconds>(fis) + 28 * count;
@@ -110,6 +112,7 @@ TEST_CASE("SATA latency is the sum of its frames") {
   CHECK(latency(0) == fetch + k_stage + frames(28, 1) + frames(4096 + 4, 1) + finish);
   CHECK(latency(1) == fetch + frames(28, 1) + frames(4096 + 4, 1) + k_stage + finish);
   CHECK(latency(2) == fetch + frames(28, 1) + frames(512 + 4, 1) + k_stage + finish);
+  CHECK(latency(3) == fetch + frames(28, 1) + frames(1024 + 4, 1) + k_stage + finish);
 }
 
 TEST_CASE("saturated reads and writes reach the closed form of the slowest part") {
