@@ -67,8 +67,8 @@ class Firmware {
   /// time.
   virtual void rest(std::uint32_t /*cycles*/, std::int64_t /*nanoseconds*/) {}
   /// What is done ahead of need, such as collection in the background, is put off from now on, or
-  /// goes on. Put off, the drive is as a host leaves it that never pauses: drained in between, it is
-  /// not at rest.
+  /// goes on. Put off, the drive is as a host leaves it that never pauses: drained in between, it
+  /// is not at rest.
   virtual void put_off_background(bool /*put_off*/) {}
   /// Idle time, as much as firmware has use for. Drained and untimed.
   virtual void idle_time() {}

@@ -298,7 +298,7 @@ void SteadyState::collect(std::uint32_t pu) {
 
 bool SteadyState::wants_more(std::uint32_t pu) const {
   return background_start() > 0 ? pool_.pu(pu).free < background_stop()
-                                        : !pool_.can_claim(pu, WriteTarget::host);
+                                : !pool_.can_claim(pu, WriteTarget::host);
 }
 
 /// Gathers the valid units of the next multi-plane pages of the victim that is being read, or of

@@ -325,8 +325,7 @@ int new_command(const NewOptions& options) {
 }
 
 int list_command(const std::string& filter) {
-  const std::string text =
-      list_text(scenario_catalogue(), filter, terminal_columns(STDOUT_FILENO));
+  const std::string text = list_text(scenario_catalogue(), filter, terminal_columns(STDOUT_FILENO));
   if (text.empty())
     throw InputError("nothing is called " + in_quotes(filter) +
                      ", and nothing says so of itself; tlmssd list shows everything");

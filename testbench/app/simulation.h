@@ -60,8 +60,8 @@ class Simulation {
   [[nodiscard]] Bytes unit_bytes() const;
 
   /// Carries out `loads` one after another without simulated time, then drains the drive.
-  /// `sustained`: as if the host had never paused, so that background work is put off, up to the next
-  /// run. Throws DataMismatch.
+  /// `sustained`: as if the host had never paused, so that background work is put off, up to the
+  /// next run. Throws DataMismatch.
   void run_untimed(std::vector<Load>& loads, bool sustained = false);
   /// The drive is made with worn blocks. To be called before anything is written.
   void wear(const AgeConfig& age);

@@ -1,5 +1,5 @@
-// What users look for in `tlmssd list`, or write as keys, in words that the parameters do not say of
-// themselves.
+// What users look for in `tlmssd list`, or write as keys, in words that the parameters do not say
+// of themselves.
 #pragma once
 
 #include <vector>

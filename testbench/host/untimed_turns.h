@@ -4,8 +4,8 @@
 // these among themselves. Otherwise a load with twice the queue depth of another comes twice as
 // often, as it would if all commands took the same time; those with times count as one outstanding
 // each. It is drawn: turns in a fixed order would fall into step with those of the parallel units,
-// and each load would fill some of them alone. Leaves out pauses (thinktime) and what makes commands
-// of one load take longer than those of another.
+// and each load would fill some of them alone. Leaves out pauses (thinktime) and what makes
+// commands of one load take longer than those of another.
 #pragma once
 
 #include <cstdint>

@@ -436,8 +436,8 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
   if (report["results"]["total"]["commands"] != 0) {
     for (const auto rule :
          {not_measured, falls_behind, ended_by_size, unwritten_reads, pslc_worn_out, buffer_holds_load,
-          never_steady, not_steady, steady_of_another_load, rested_drive, short_for_amplification, reads_not_cached,
-          few_blocks, beyond_queue, part_of_the_time, few_for_tail, default_matters}) {
+          never_steady, not_steady, steady_of_another_load, rested_drive, short_for_amplification,
+          reads_not_cached, few_blocks, beyond_queue, part_of_the_time, few_for_tail, default_matters}) {
       rule(evidence);
     }
   }

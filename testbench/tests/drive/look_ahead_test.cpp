@@ -90,7 +90,8 @@ TEST_CASE("requests of the loads of an untimed run are carried out in the order 
   std::vector<std::uint64_t> order;
   for (const auto& [turn, unit] : by_turn) order.push_back(unit);
   REQUIRE(order.size() == 10);
-  const auto of_second = std::stable_partition(order.begin(), order.end(), [](auto unit) { return unit < 100; });
+  const auto of_second =
+      std::stable_partition(order.begin(), order.end(), [](auto unit) { return unit < 100; });
   CHECK(of_second - order.begin() == 3);
   CHECK(std::is_sorted(order.begin(), of_second));
   CHECK(std::is_sorted(of_second, order.end()));

@@ -168,7 +168,8 @@ TEST_CASE("a load goes on where a step until steady left off, and collection wit
   CHECK(amplification(report_of(folder, once, "i", idle)) < 1.2);
 }
 
-TEST_CASE("behind sustained steps the first writes meet as much collection as later ones", "[program][figure]") {
+TEST_CASE("behind sustained steps the first writes meet as much collection as later ones",
+          "[program][figure]") {
   const Folder folder;
   // At rest, such a drive has room for more than a thousand writes before it has to collect.
   const std::vector<std::string> gc{"--set", "firmware.gc={background_start: 30 %, background_stop: 50 %}"};
@@ -186,8 +187,7 @@ TEST_CASE("behind sustained steps the first writes meet as much collection as la
     const std::string end = steps.front() == '[' ? "}]\n" : "}\n";
     const auto first = [&](const std::string& more, int seed) {
       const std::string load = "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 1000}\n";
-      return report_of(folder,
-                       folder.write("f.yaml", drive + "precondition: " + steps + more + end + load),
+      return report_of(folder, folder.write("f.yaml", drive + "precondition: " + steps + more + end + load),
                        "f", {"--set", gc.back(), "--set", "seed=" + std::to_string(seed)});
     };
     double sustained = 0;
@@ -199,9 +199,9 @@ TEST_CASE("behind sustained steps the first writes meet as much collection as la
 
 TEST_CASE("a snapshot keeps what a sustained step has put off", "[program]") {
   const Folder folder;
-  const std::string scenario =
-      folder.write("s.yaml", k_two_dies + "precondition: [{fill: 100 %}, {overwrite: 2x, sustained: true}]\n" +
-                                 "load: {rw: randwrite, bs: 4k, iodepth: 4, number_ios: 2000}\n");
+  const std::string scenario = folder.write(
+      "s.yaml", k_two_dies + "precondition: [{fill: 100 %}, {overwrite: 2x, sustained: true}]\n" +
+                    "load: {rw: randwrite, bs: 4k, iodepth: 4, number_ios: 2000}\n");
   report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
   report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
   CHECK(read_file(folder.path() / "a/report.json") == read_file(folder.path() / "b/report.json"));

@@ -38,18 +38,20 @@ double writes(const Json& report) {
 TEST_CASE("hot and cold loads have the write amplification of time without it, too", "[program][figure]") {
   const Folder folder;
   const std::string scenario = folder.write(
-      "s.yaml", k_untimed_drive +
-                    "precondition: [{fill: 100 %, order: sequential}]\n"
-                    "load:\n"
-                    "  - {name: hot, rw: randwrite, bs: 8k, iodepth: 9, size: 20%, io_size: 1152m}\n"
-                    "  - {name: cold, rw: randwrite, bs: 8k, iodepth: 1, offset: 20%, size: 80%, io_size: 128m}\n");
+      "s.yaml",
+      k_untimed_drive +
+          "precondition: [{fill: 100 %, order: sequential}]\n"
+          "load:\n"
+          "  - {name: hot, rw: randwrite, bs: 8k, iodepth: 9, size: 20%, io_size: 1152m}\n"
+          "  - {name: cold, rw: randwrite, bs: 8k, iodepth: 1, offset: 20%, size: 80%, io_size: 128m}\n");
   double timed = 0;
   double untimed = 0;
   for (int seed = 1; seed <= 3; ++seed) {
     const std::string with = "seed=" + std::to_string(seed);
     timed += total_amplification(report_of(folder, scenario, "t", {"--set", with})) / 3;
     untimed +=
-        total_amplification(report_of(folder, scenario, "u", {"--set", with, "--set", "run.timed=false"})) / 3;
+        total_amplification(report_of(folder, scenario, "u", {"--set", with, "--set", "run.timed=false"})) /
+        3;
   }
   CHECK(timed > 1.5);
   CHECK(untimed == Approx(timed).epsilon(0.05));
@@ -60,12 +62,13 @@ TEST_CASE("untimed, loads come as often as their queue depths say", "[program]")
   // The ramp ends with the deep load's: by then the other has had a ninth of its turns.
   const Json report = report_of(
       folder,
-      folder.write("d.yaml", k_untimed_drive +
-                                 "load:\n"
-                                 "  - {name: deep, rw: randwrite, bs: 8k, iodepth: 9, number_ios: 18000, "
-                                 "ramp_requests: 9000, norandommap: true, loops: 10}\n"
-                                 "  - {name: flat, rw: randwrite, bs: 8k, number_ios: 3000, norandommap: true, "
-                                 "loops: 10}\nrun: {timed: false}\n"),
+      folder.write("d.yaml",
+                   k_untimed_drive +
+                       "load:\n"
+                       "  - {name: deep, rw: randwrite, bs: 8k, iodepth: 9, number_ios: 18000, "
+                       "ramp_requests: 9000, norandommap: true, loops: 10}\n"
+                       "  - {name: flat, rw: randwrite, bs: 8k, number_ios: 3000, norandommap: true, "
+                       "loops: 10}\nrun: {timed: false}\n"),
       "d");
   // Some 10,000 draws with a tenth each: 1000, six deviations of 30.
   CHECK(writes(report) == Approx(9000 + 3000 - 1000).margin(180));
@@ -76,12 +79,13 @@ TEST_CASE("untimed, requests that have times keep to them among loads", "[progra
   // The fast one has asked for four fifths of all when its ramp ends.
   const Json report = report_of(
       folder,
-      folder.write("r.yaml", k_untimed_drive +
-                                 "load:\n"
-                                 "  - {name: fast, rw: randwrite, bs: 8k, rate_iops: 4000, number_ios: 8000, "
-                                 "ramp_requests: 4000}\n"
-                                 "  - {name: slow, rw: randwrite, bs: 8k, rate_iops: 1000, number_ios: 2000}\n"
-                                 "run: {timed: false}\n"),
+      folder.write("r.yaml",
+                   k_untimed_drive +
+                       "load:\n"
+                       "  - {name: fast, rw: randwrite, bs: 8k, rate_iops: 4000, number_ios: 8000, "
+                       "ramp_requests: 4000}\n"
+                       "  - {name: slow, rw: randwrite, bs: 8k, rate_iops: 1000, number_ios: 2000}\n"
+                       "run: {timed: false}\n"),
       "r");
   CHECK(writes(report) == Approx(4000 + 1000).margin(1));
 }

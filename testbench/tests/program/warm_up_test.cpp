@@ -207,7 +207,8 @@ TEST_CASE("a ramp of requests is left out of an untimed run's statistics, too", 
   const std::string other = "  - {name: b, rw: randwrite, bs: 8k, number_ios: 1000";
   CHECK(written(run(one + "}\n")) == 1000);
   CHECK(written(run(one + ", ramp_requests: 300}\n")) == 700);
-  // When the longer ramp is over, the other load has done about as many, six deviations of 24 apart.
+  // When the longer ramp is over, the other load has done about as many, six deviations of 24
+  // apart.
   CHECK(written(run(one + ", ramp_requests: 300}\n" + other + ", ramp_requests: 100}\n")) ==
         Approx(700 + 2 * 700).margin(2 * 6 * 24));
   // One that ends before its ramp does not hold up the other, which has done as many, give or take
