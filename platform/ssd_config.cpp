@@ -45,6 +45,7 @@ const ParameterTable<CostConfig>& CostConfig::parameters() {
           .real("channel", &C::channel, {0, 1e9}, "of one flash channel: controller area, pins, wiring")
           .real("core", &C::core, {0, 1e9}, "of one controller core")
           .real("dram_gib", &C::dram_gib, {0, 1e9}, "of 1 GiB of the controller's DRAM")
+          .real("scm_gib", &C::scm_gib, {0, 1e9}, "of 1 GiB of storage class memory (ssd.scm)")
           .real("link_lane", &C::link_lane, {0, 1e9}, "of one lane of the host link");
   return table;
 }

@@ -47,6 +47,7 @@ struct CostConfig {
   double channel = 0;
   double core = 0;
   double dram_gib = 0;
+  double scm_gib = 0;
   double link_lane = 0;
   static const ParameterTable<CostConfig>& parameters();
 };

@@ -136,6 +136,9 @@ def test_costs_are_those_of_the_part(drive):
     assert extra_cost(drive, step(drive, "cores", 0.5).settings) == 5
     assert extra_cost(drive, step(drive, "spare flash", 0.5).settings) == pytest.approx(8 * 0.1)
     assert extra_cost(drive, step(drive, "core clock", 0.5).settings) is None
+    prices = {"ssd.flash.part.cost.scm_gib": "12"}
+    with_scm = Drive({**drive.parameters, **prices, "ssd.scm.capacity": "1 GiB"})
+    assert extra_cost(with_scm, {"ssd.scm.capacity": "1536 MiB"}) == 6
     free = Drive({p: "0" if ".cost." in p else v for p, v in drive.parameters.items()})
     assert extra_cost(free, step(drive, "dies", 0.5).settings) is None
 

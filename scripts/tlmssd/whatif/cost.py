@@ -9,7 +9,7 @@ PRICES = "ssd.flash.part.cost."
 
 
 def price(drive: Drive) -> float | None:
-    """Sum over dies, channels, cores, DRAM and lanes; None where no price is given.
+    """Sum over dies, channels, cores, DRAM, SCM and lanes; None where no price is given.
 
     In the part's currency; what has no price counts nothing. More spare flash with as many dies is
     more of the same dies: their price grows with their blocks.
@@ -26,6 +26,7 @@ def price(drive: Drive) -> float | None:
         "channel": float(drive.whole(at.CHANNELS)),
         "core": float(drive.whole("ssd.cpu.cores")),
         "dram_gib": drive.number("ssd.dram.capacity") / 2**30,
+        "scm_gib": drive.number("ssd.scm.capacity") / 2**30 if drive.has("ssd.scm.capacity") else 0.0,
         "link_lane": _lanes(drive.text("ssd.host.link")),
     }
     return sum(prices.get(name, 0.0) * amount for name, amount in amounts.items())

@@ -65,13 +65,14 @@ TEST_CASE("a resolved scenario runs to the same bytes", "[program]") {
 
 TEST_CASE("the prices that a part gives are in the resolved scenario", "[program]") {
   const Folder folder;
-  const std::string part = folder.write("part.yaml", "cost: {die: 2.5, dram_gib: 3}\n");
+  const std::string part = folder.write("part.yaml", "cost: {die: 2.5, dram_gib: 3, scm_gib: 11}\n");
   const std::string scenario =
       folder.write("s.yaml", "ssd: {flash: {part: {file: part.yaml}}}\nload: {rw: read, number_ios: 1}\n");
   const Outcome outcome = run(folder, {"resolve", scenario}, "[]\n");
   const Json cost = Json::parse(outcome.out)["scenario"]["ssd"]["flash"]["part"]["cost"];
   CHECK(cost["die"] == 2.5);
   CHECK(cost["dram_gib"] == 3);
+  CHECK(cost["scm_gib"] == 11);
   CHECK(cost["core"] == 0);
   // They change nothing of the run, and are not reported as unused.
   REQUIRE(run(folder, {"run", scenario, "-q", "-o", folder / "out"}).code == 0);
