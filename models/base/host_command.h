@@ -70,4 +70,14 @@ struct HostCommand {
   Ledger ledger;                     ///< adds up to the latency when the command completes
 };
 
+/// What commands are held against where they arrive.
+struct CommandLimits {
+  std::uint64_t blocks;  ///< logical blocks that there are
+  Bytes lba_bytes;
+  Bytes max_transfer;  ///< bytes that a read or write moves at most
+};
+
+/// Success, or why the command is refused before anything is done for it.
+HostStatus validate(const HostCommand& command, const CommandLimits& limits);
+
 }  // namespace tlmssd

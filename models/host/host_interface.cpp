@@ -14,7 +14,6 @@ using Payload = tlm::tlm_generic_payload;
 
 namespace {
 
-constexpr std::size_t k_most_ranges = 256;  // NVM Express 1.4, section 6.7
 constexpr Bytes k_nvme_range = 16;
 constexpr Bytes k_ata_range = 8;  // ATA/ATAPI Command Set: LBA range entries in blocks of 512 B
 constexpr std::uint64_t k_ata_range_blocks = 0xFFFF;  // that one of them names at most
@@ -112,33 +111,6 @@ void HostInterface::forget(Entry& entry) {
   if (entry.plain) plain_.give(entry);
 }
 
-bool HostInterface::within(std::uint64_t lba, std::uint64_t blocks) const {
-  return blocks <= wiring_.capacity_blocks && lba <= wiring_.capacity_blocks - blocks;
-}
-
-HostStatus HostInterface::validate(const HostCommand& command) const {
-  switch (command.opcode) {
-    case HostOpcode::read:
-    case HostOpcode::write:
-      if (command.blocks == 0 || data_bytes(command) > config_.max_transfer) return HostStatus::invalid_field;
-      if (command.data().size() != command.blocks) return HostStatus::invalid_field;
-      return within(command.lba, command.blocks) ? HostStatus::success : HostStatus::lba_out_of_range;
-    case HostOpcode::write_zeroes:
-      if (command.blocks == 0) return HostStatus::invalid_field;
-      return within(command.lba, command.blocks) ? HostStatus::success : HostStatus::lba_out_of_range;
-    case HostOpcode::trim:
-      if (command.ranges().empty() || command.ranges().size() > k_most_ranges)
-        return HostStatus::invalid_field;
-      for (const LbaRange& range : command.ranges()) {
-        if (!within(range.lba, range.blocks)) return HostStatus::lba_out_of_range;
-      }
-      return HostStatus::success;
-    case HostOpcode::flush:
-      return HostStatus::success;
-  }
-  return HostStatus::invalid_field;
-}
-
 /// What comes over the link with the command.
 Bytes HostInterface::fetched_bytes(const HostCommand& command) const {
   if (command.opcode == HostOpcode::write) return data_bytes(command);
@@ -228,7 +200,7 @@ void HostInterface::pump() {
 void HostInterface::fetch(Entry& entry) {
   const Picoseconds now = event_queue_.now();
   entry.ledger.charge(Cause::submission, now);
-  entry.status = validate(entry);
+  entry.status = validate(entry, limits());
   const Bytes data = entry.status == HostStatus::success ? fetched_bytes(entry) : 0;
   const Link::Fetch times = link_.fetch(now, data);
   // A doorbell that has not arrived yet delays the whole by what is missing.
@@ -391,7 +363,7 @@ unsigned HostInterface::debug(unsigned /*index*/, Payload& payload) {
   Entry* const entry = adopt(payload);
   if (entry == nullptr) return 0;
   unsigned moved = 0;
-  entry->status = validate(*entry);
+  entry->status = validate(*entry, limits());
   if (entry->status == HostStatus::success) moved = mailbox_isock->transport_dbg(payload);
   count(*entry);
   abandon(*entry);

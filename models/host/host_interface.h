@@ -113,8 +113,9 @@ class HostInterface : public sc_core::sc_module {
   Entry* adopt_plain(tlm::tlm_generic_payload& payload);
   static void abandon(Entry& entry);
   void forget(Entry& entry);
-  [[nodiscard]] HostStatus validate(const HostCommand& command) const;
-  [[nodiscard]] bool within(std::uint64_t lba, std::uint64_t blocks) const;
+  [[nodiscard]] CommandLimits limits() const {
+    return {wiring_.capacity_blocks, config_.lba_size, config_.max_transfer};
+  }
   [[nodiscard]] Bytes data_bytes(const HostCommand& command) const {
     return Bytes{command.blocks} * config_.lba_size;
   }

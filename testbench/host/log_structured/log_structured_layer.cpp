@@ -10,12 +10,6 @@
 
 namespace tlmssd {
 
-namespace {
-
-constexpr std::size_t k_most_ranges = 256;  // NVM Express 1.4, section 6.7
-
-}  // namespace
-
 LogStructuredLayer::LogStructuredLayer(const sc_core::sc_module_name& name, const LogStructuredConfig& config,
                                        const AttachedDrive& drive, EventQueue& event_queue)
     : sc_core::sc_module(name),
@@ -52,40 +46,13 @@ void LogStructuredLayer::set_timed(bool timed) {
   port_.set_timed(timed);
 }
 
-bool LogStructuredLayer::within(LbaRange range) const {
-  return range.blocks <= blocks() && range.lba <= blocks() - range.blocks;
-}
-
-HostStatus LogStructuredLayer::validate(const HostCommand& command) const {
-  const LbaRange range{command.lba, command.blocks};
-  switch (command.opcode) {
-    case HostOpcode::read:
-    case HostOpcode::write:
-      if (command.blocks == 0 || Bytes{command.blocks} * drive_.lba_bytes > drive_.max_transfer ||
-          command.data().size() != command.blocks)
-        return HostStatus::invalid_field;
-      return within(range) ? HostStatus::success : HostStatus::lba_out_of_range;
-    case HostOpcode::write_zeroes:
-      if (command.blocks == 0) return HostStatus::invalid_field;
-      return within(range) ? HostStatus::success : HostStatus::lba_out_of_range;
-    case HostOpcode::trim:
-      if (command.ranges().empty() || command.ranges().size() > k_most_ranges)
-        return HostStatus::invalid_field;
-      for (const LbaRange& trimmed : command.ranges()) {
-        if (!within(trimmed)) return HostStatus::lba_out_of_range;
-      }
-      return HostStatus::success;
-    case HostOpcode::flush:
-      return HostStatus::success;
-  }
-  return HostStatus::invalid_field;
-}
-
 void LogStructuredLayer::start(HostPort::Entry& entry) {
   auto& request = static_cast<Request&>(entry);
   HostCommand& command = *request.command;
   command.ledger.charge(Cause::submission, event_queue_.now());
-  command.status = command.queue < drive_.queues ? validate(command) : HostStatus::invalid_field;
+  command.status = command.queue < drive_.queues
+                       ? validate(command, {blocks(), drive_.lba_bytes, drive_.max_transfer})
+                       : HostStatus::invalid_field;
   if (command.status != HostStatus::success) {
     tasks_.start(reject(request));
     return;

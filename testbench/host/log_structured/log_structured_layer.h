@@ -156,8 +156,6 @@ class LogStructuredLayer : public sc_core::sc_module, public HostSoftware, priva
   void set_timed(bool timed) override;
   void end(Request& request);
   void sent(Request& request);
-  [[nodiscard]] HostStatus validate(const HostCommand& command) const;
-  [[nodiscard]] bool within(LbaRange range) const;
   void charge(Request& request, Picoseconds& to);
 
   // Towards the drive.
