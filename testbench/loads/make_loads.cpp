@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
+#include <optional>
 #include <set>
 
 #include "models/base/input_error.h"
@@ -22,6 +23,20 @@ namespace {
 std::string path_of(const std::string& file, const std::string& directory) {
   const std::filesystem::path path(file);
   return path.is_absolute() || directory.empty() ? file : (std::filesystem::path(directory) / path).string();
+}
+
+using LongTime = __int128;
+
+constexpr Picoseconds k_longest_load = Picoseconds{1} << 62U;
+constexpr const char* k_longest_text = "53 days of simulated time";
+
+/// Nothing: later than `k_longest_load`.
+std::optional<Picoseconds> scaled(LongTime time, double time_scale) {
+  if (time_scale == 1)
+    return time > k_longest_load ? std::nullopt : std::optional(static_cast<Picoseconds>(time));
+  const double product = static_cast<double>(time) * time_scale;
+  if (product > static_cast<double>(k_longest_load)) return std::nullopt;
+  return static_cast<Picoseconds>(std::llround(product));
 }
 
 // --------------------------------------------------------------------------------------------------------------------- traces
@@ -70,10 +85,10 @@ Scan scan(const TraceFile& file, const LimitConfig& limits) {
 }
 
 /// The part of a trace that is replayed, as often as asked, with times from its first request and
-/// scaled.
+/// scaled. Without a `time_scale` nothing asks for times, and there are none.
 class TracePart final : public RequestSource {
  public:
-  TracePart(TraceFile file, const LimitConfig& limits, const Scan& scan, double time_scale,
+  TracePart(TraceFile file, const LimitConfig& limits, const Scan& scan, std::optional<double> time_scale,
             std::uint64_t expected)
       : file_(std::move(file)),
         limits_(limits),
@@ -81,11 +96,9 @@ class TracePart final : public RequestSource {
         time_scale_(time_scale),
         expected_(expected) {
     // Repetitions follow each other at the mean distance of requests.
-    const Picoseconds span = scan.last - scan.first;
-    const std::uint64_t gaps = std::max<std::uint64_t>(scan.extent.requests - 1, 1);
-    period_ = span + static_cast<Picoseconds>(static_cast<std::uint64_t>(span) / gaps);
-    const double end = static_cast<double>(period_) * static_cast<double>(limits.repeat) * time_scale;
-    if (end > 0x1p62) throw InputError("repeat: the repetitions take more than 53 days of simulated time");
+    const LongTime span = scan.last - scan.first;
+    period_ = span + span / std::max<std::uint64_t>(scan.extent.requests - 1, 1);
+    if (time_scale) check_end(span, *time_scale);
   }
   bool next(Request& request) override {
     for (;;) {
@@ -94,16 +107,33 @@ class TracePart final : public RequestSource {
       reader_.reset();
     }
     ++taken_;
-    const Picoseconds time = request.time - first_ + period_ * static_cast<Picoseconds>(round_ - 1);
-    request.time = time_scale_ == 1
-                       ? time
-                       : static_cast<Picoseconds>(std::llround(static_cast<double>(time) * time_scale_));
+    const LongTime time = request.time - first_ + period_ * (round_ - 1);
+    request.time = time_scale_ ? scaled(time, *time_scale_).value_or(k_longest_load) : 0;
     return true;
   }
   [[nodiscard]] std::uint64_t expected() const override { return expected_; }
   [[nodiscard]] std::string where() const override { return reader_ ? reader_->where() : file_.path; }
 
  private:
+  void check_end(LongTime span, double time_scale) const {
+    const auto fits = [&](std::uint64_t repeat) {
+      return scaled(span + period_ * (repeat - 1), time_scale).has_value();
+    };
+    if (!fits(1)) {
+      throw refusal(
+          "time_scale", fmt::format("{} makes the trace take more than {}", time_scale, k_longest_text),
+          fmt::format("{:.6g}", static_cast<double>(k_longest_load) / static_cast<double>(span) * 0.99999));
+    }
+    std::uint64_t most = limits_.repeat;
+    if (fits(most)) return;
+    std::uint64_t least = 1;
+    while (most - least > 1) {
+      const std::uint64_t middle = (least + most) / 2;
+      (fits(middle) ? least : most) = middle;
+    }
+    throw refusal("repeat", fmt::format("{} repetitions take more than {}", limits_.repeat, k_longest_text),
+                  std::to_string(least));
+  }
   bool begin() {
     if (round_ == limits_.repeat) return false;
     ++round_;
@@ -118,8 +148,8 @@ class TracePart final : public RequestSource {
   TraceFile file_;
   LimitConfig limits_;
   Picoseconds first_;
-  Picoseconds period_ = 0;
-  double time_scale_;
+  LongTime period_ = 0;
+  std::optional<double> time_scale_;
   std::uint64_t expected_;
   std::unique_ptr<TraceReader> reader_;
   std::uint64_t round_ = 0;
@@ -163,7 +193,8 @@ std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfi
   const std::uint64_t once =
       volume == PlacedSource::k_all_volumes ? found.extent.requests : found.volume_requests[volume];
   const auto make = [&] {
-    auto part = std::make_unique<TracePart>(file, config.limits, found, open ? config.open.time_scale : 1.0,
+    auto part = std::make_unique<TracePart>(file, config.limits, found,
+                                            open ? std::optional(config.open.time_scale) : std::nullopt,
                                             once * config.limits.repeat);
     return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive, volume);
   };
@@ -342,7 +373,8 @@ std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive
 /// What a source from outside makes, as far as it is sound.
 class CheckedSource final : public RequestSource {
  public:
-  CheckedSource(std::unique_ptr<RequestSource> source, std::string name, Bytes bytes, double time_scale)
+  CheckedSource(std::unique_ptr<RequestSource> source, std::string name, Bytes bytes,
+                std::optional<double> time_scale)
       : source_(std::move(source)), name_(std::move(name)), bytes_(bytes), time_scale_(time_scale) {}
   bool next(Request& request) override {
     request = {};
@@ -350,7 +382,9 @@ class CheckedSource final : public RequestSource {
     ++number_;
     if (request.time < last_) refuse("has an earlier time than the one before");
     last_ = request.time;
-    request.time = static_cast<Picoseconds>(std::llround(static_cast<double>(request.time) * time_scale_));
+    const auto time = time_scale_ ? scaled(request.time, *time_scale_) : std::optional(request.time);
+    if (!time) refuse(fmt::format("is due after more than {}", k_longest_text));
+    request.time = *time;
     request.device = 0;
     if (request.opcode == HostOpcode::flush) return true;
     if (request.bytes == 0) refuse("has no length");
@@ -369,7 +403,7 @@ class CheckedSource final : public RequestSource {
   std::unique_ptr<RequestSource> source_;
   std::string name_;
   Bytes bytes_;
-  double time_scale_;
+  std::optional<double> time_scale_;
   std::uint64_t number_ = 0;
   Picoseconds last_ = 0;
 };
@@ -387,7 +421,8 @@ std::vector<Load> source_loads(const LoadConfig& config, const DriveSize& drive,
   const bool open = config.pacing.is_open();
   load.source = std::make_unique<PlacedSource>(
       std::make_unique<CheckedSource>(request_sources().make(source, *config.source, context), source,
-                                      drive.bytes, open ? config.open.time_scale : 1.0),
+                                      drive.bytes,
+                                      open ? std::optional(config.open.time_scale) : std::nullopt),
       PlacementConfig{}, LoadExtent{{drive.bytes}, 0}, drive);
   load.description = fmt::format("{}: {} (plug-in {})", source, info->summary, info->origin);
   load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;

@@ -133,6 +133,52 @@ TEST_CASE("a trace with skip, requests, repeat and time scale") {
   CHECK(requests[3].time == 2250_ns);  // span 3 us and one mean gap of 1.5 us, halved
 }
 
+TEST_CASE("a trace far longer than 53 days when repeated, as long as it is not when scaled") {
+  const Folder folder;
+  constexpr double k_day = 86400e12;
+  LoadConfig config;
+  // Ten days apart, in units of 100 ns.
+  config.kind.trace = folder.write("t.csv", "0,h,0,Read,0,512,0\n8640000000000,h,0,Read,512,512,0\n");
+  config.pacing.pacing = "open-loop";
+  config.open.time_scale = 0.00001;
+  config.limits.repeat = 10;
+  const auto last_time = [&] {
+    auto loads = make_loads(config, k_drive, 1);
+    Picoseconds last = 0;
+    for (const PlacedRequest& request : drain(loads.front())) {
+      CHECK(request.time >= last);
+      last = request.time;
+    }
+    return last;
+  };
+  // Each repetition takes ten days and one gap of ten days, but the last.
+  CHECK(static_cast<double>(last_time()) == Approx(190 * k_day * 1e-5));
+
+  config.open.time_scale = 1;
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        "repeat: 10 repetitions take more than 53 days of simulated time; nearest valid: 3");
+  config.limits.repeat = 3;
+  CHECK(static_cast<double>(last_time()) == Approx(50 * k_day));
+  config.limits.repeat = 1'000'000;
+  config.open.time_scale = 0.0001;
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        "repeat: 1000000 repetitions take more than 53 days of simulated time; nearest valid: 26688");
+  config.limits.repeat = 26688;
+  CHECK(static_cast<double>(last_time()) == Approx(0x1p62).epsilon(1e-4));
+
+  config.limits.repeat = 1;
+  config.open.time_scale = 10;
+  CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
+        "time_scale: 10 makes the trace take more than 53 days of simulated time; nearest valid: 5.33755");
+  config.open.time_scale = 5.33755;
+  CHECK(static_cast<double>(last_time()) == Approx(0x1p62).epsilon(1e-4));
+
+  // Where nothing waits for a trace's times they limit nothing.
+  config.pacing.pacing = "closed-loop";
+  config.limits.repeat = 8;
+  CHECK(drain(make_loads(config, k_drive, 1).front()).size() == 16);
+}
+
 TEST_CASE("one volume of a trace, by name") {
   const Folder folder;
   const std::string file = folder.write("t.csv", "0,h,0,Read,0,512,0\n50,h,1,Read,512,1024,0\n");

@@ -14,12 +14,14 @@ struct StepsConfig {
   Bytes offset = 0;
   Bytes bytes = 4096;
   Picoseconds step = 1000;
+  bool late = false;
   static const ParameterTable<StepsConfig>& parameters() {
     static const auto table = ParameterTable<StepsConfig>{}
                                   .integer("number", &StepsConfig::number, {1, 1000}, "requests")
                                   .bytes("first", &StepsConfig::offset, {0, 1e9}, "where they begin")
                                   .bytes("each", &StepsConfig::bytes, {0, 1e9}, "size of each")
-                                  .integer("step", &StepsConfig::step, {-1000, 1000}, "between two");
+                                  .integer("step", &StepsConfig::step, {-1000, 1000}, "between two")
+                                  .flag("late", &StepsConfig::late, "13 days apart");
     return table;
   }
 };
@@ -35,7 +37,8 @@ class Steps final : public RequestSource {
     request.opcode = HostOpcode::write;
     request.offset = config_.offset + made_ * config_.bytes;
     request.bytes = config_.bytes;
-    request.time = 5000 + config_.step * static_cast<Picoseconds>(made_++);
+    const Picoseconds step = config_.late ? Picoseconds{1} << 60U : config_.step;
+    request.time = 5000 + step * static_cast<Picoseconds>(made_++);
     return true;
   }
   [[nodiscard]] std::uint64_t expected() const override { return config_.number; }
@@ -108,6 +111,22 @@ TEST_CASE("requests of a plug-in that are none are refused") {
   CHECK_THROWS_WITH(requests_of({{"each", std::int64_t{0}}}), Contains("request 1 of steps has no length"));
   CHECK_THROWS_WITH(requests_of({{"step", std::int64_t{-1}}}),
                     Contains("request 2 of steps has an earlier time"));
+}
+
+TEST_CASE("requests of a plug-in that are due later than can be simulated are refused") {
+  const auto late = [](const char* pacing, double scale) {
+    return requests_of({{"number", std::int64_t{3}},
+                        {"late", true},
+                        {"pacing", std::string(pacing)},
+                        {"time_scale", scale}});
+  };
+  CHECK(static_cast<double>(late("open-loop", 1.9).back().time) == Approx(1.9 * 0x1p61));
+  for (const double scale : {2.001, 1e6}) {
+    CHECK_THROWS_WITH(late("open-loop", scale),
+                      Catch::Contains(scale < 3 ? "request 3 of steps" : "request 2 of steps") &&
+                          Catch::Contains("is due after more than 53 days of simulated time"));
+  }
+  CHECK(late("closed-loop", 1e6).size() == 3);  // nothing waits for its times
 }
 
 TEST_CASE("the kinds of loads know those of plug-ins only when there are any") {

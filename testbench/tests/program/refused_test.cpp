@@ -145,6 +145,8 @@ const std::set<std::string> k_without_scenario = {
     " placement handles (firmware.streams.handles)",
     "files can only be read, and a source may write",
     " leaves none of the ",  // skip, of a trace
+    " repetitions take more than ",
+    " makes the trace take more than ",
     "open-loop needs time stamps, which ",
     "files of apps (file_cache.apps) are read by their lives, not by a trace",
     "nothing is left for loads",  // a drive of less than a hundred mapping pages
