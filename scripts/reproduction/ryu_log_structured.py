@@ -25,7 +25,7 @@ class LogStructured:
             ramp, measured = 100, 1500
         if self.drives.short:
             ramp, measured = 20, 50
-        load = f"{words}, iodepth: 1, size: 25%, io_size: 100%, ramp_requests: {ramp}, number_ios: {ramp + measured}"
+        load = f"{words}, iodepth: 1, size: 25%, loops: 4, ramp_requests: {ramp}, number_ios: {ramp + measured}"
         before = WRITTEN_AT_RANDOM if "read" in words and not self.drives.short else FILE
         return self.drives.start(SCENARIOS["B"], load, LOG_STRUCTURED if layered else {}, before,
                                  certain=access.startswith("sequential writes"))

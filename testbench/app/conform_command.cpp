@@ -214,8 +214,9 @@ std::string power_cycles(Simulation& simulation) {
   std::vector<Load> fill = round_of(simulation, "write", 0, 0);
   simulation.run_untimed(fill);
   for (int round = 1; round <= k_rounds; ++round) {
-    std::vector<Load> loads =
-        round_of(simulation, round % 3 == 0 ? "randtrimwrite" : "randrw", k_round_requests, round);
+    std::vector<Load> loads = round % 3 == 0
+                                  ? round_of(simulation, "randtrimwrite", k_round_requests / 2, round)
+                                  : round_of(simulation, "randrw", k_round_requests, round);
     carry_out(simulation, loads, round % 2 != 0);
     if (!simulation.ssd().power_cycle()) return {};  // it does not model that
     std::vector<Load> all = round_of(simulation, "read", 0, -round);

@@ -164,8 +164,8 @@ void check_firmware(const Runs& runs, Conformance& found) {
                               "load.blockalign=512", "--set", "load.number_ios=8000"});
   });
   found.check("what is trimmed reads as zeros", [&] {
-    return runs.run("trims",
-                    {"--set", "precondition=[{fill: 100 %, trim: 40 %}]", "--set", "load.rw=randtrimwrite"});
+    return runs.run("trims", {"--set", "precondition=[{fill: 100 %, trim: 40 %}]", "--set",
+                              "load.rw=randtrimwrite", "--set", "load.number_ios=10000"});
   });
   found.check("what was trimmed and then read", [&] {
     return runs.run("trimmed", {"--set", "precondition=[{fill: 100 %}, {trim: 60 %}, {overwrite: 50 %}]",

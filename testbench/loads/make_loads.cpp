@@ -277,7 +277,7 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.queue_depth = config.iodepth;
     schedule(load, run);
     load.time_based = config.time_based && config.number_ios == 0;
-    load.wanted = config.number_ios;
+    load.wanted = plan.most_requests();
     load.made = true;
     load.writes = plan.writes();
     load.think_time = config.thinktime;

@@ -231,10 +231,13 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .text("size", &G::size,
                 "size of the region, and bytes to do unless io_size says otherwise (1g or 50%)")
           .filled()
-          .text("io_size", &G::io_size, "bytes to read, write and trim in all; by default size")
+          .text("io_size", &G::io_size,
+                "bytes to read, write and trim in all, or a share of size (50%), of trimwrite to trim and as "
+                "many to write; by default size")
           .filled()
           .optional()
-          .integer("number_ios", &G::number_ios, {0, k_long}, "requests to do at most; 0 means no such limit")
+          .integer("number_ios", &G::number_ios, {0, k_long},
+                   "requests to do at most, of trimwrite trims and as many writes; 0 means no such limit")
           .flag("time_based", &G::time_based, "go on until runtime has passed, however much is done")
           .one_or_zero()
           .integer("loops", &G::loops, {1, 1000000}, "how many times to do the whole amount")

@@ -213,7 +213,7 @@ constexpr Option k_options[] = {
     {"fsync",
      [](FioJob& job, const std::string& text) { job.generator.fsync = number(job, text, 0, k_any); }},
     {"fdatasync",
-     [](FioJob& job, const std::string& text) { job.generator.fsync = number(job, text, 0, k_any); }},
+     [](FioJob& job, const std::string& text) { job.generator.fdatasync = number(job, text, 0, k_any); }},
     {"end_fsync", [](FioJob& job, const std::string& text) { job.generator.end_fsync = flag(text); }, true},
     {"fsync_on_close", [](FioJob& job, const std::string& text) { job.fsync_on_close = flag(text); }, true},
     {"runtime", set_runtime},

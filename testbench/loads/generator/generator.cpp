@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace tlmssd {
 
@@ -52,8 +53,8 @@ bool Generator::next_of_life(Request& request) {
 }
 
 bool Generator::next(Request& request) {
-  if (plan_.fsync != 0 && unsynced_ >= plan_.fsync) {
-    unsynced_ = 0;
+  if (flush_next_) {
+    flush_next_ = false;
     request = Request{};
     request.opcode = HostOpcode::flush;
     request.time = last_time_;
@@ -78,9 +79,11 @@ bool Generator::next(Request& request) {
   request.opcode = k_opcodes[direction];
   last_time_ = std::max(last_time_, pace(direction, request.bytes));
   request.time = last_time_;
-  done_ += request.bytes;
-  ++issued_;
-  if (direction == 1) ++unsynced_;
+  if (!write_back_) {  // a trim whose write is to come is not done yet
+    done_ += request.bytes;
+    ++issued_;
+  }
+  if (direction == 1) flush_next_ = plan_.flushes_after(++written_);
   return true;
 }
 
@@ -155,7 +158,7 @@ Picoseconds Generator::pace(unsigned direction, Bytes bytes) {
 SequentialRun Generator::sequential_writes() const {
   const auto& sizes = plan_.sizes[1];
   if (plan_.mix != GeneratorPlan::Mix::one || plan_.direction != 1 || plan_.random || sizes.size() != 1 ||
-      sizes[0].bytes == 0 || plan_.paced() || plan_.fsync != 0)
+      sizes[0].bytes == 0 || plan_.paced() || plan_.flushes())
     return {};
   const Bytes bytes = sizes[0].bytes;
   std::uint64_t requests = (plan_.size - std::min(plan_.size, cursor_[1])) / bytes;
@@ -171,7 +174,7 @@ void Generator::skip(std::uint64_t requests) {
   cursor_[1] += bytes;
   done_ += bytes;
   issued_ += requests;
-  unsynced_ += requests;
+  written_ += requests;
 }
 
 /// On average.
@@ -182,6 +185,10 @@ double GeneratorPlan::request_bytes(unsigned of) const {
   return sum / 100;
 }
 
+bool GeneratorPlan::flushes_after(std::uint64_t written) const {
+  return (fsync != 0 && written % fsync == 0) || (fdatasync != 0 && written % fdatasync == 0);
+}
+
 /// An estimate where sizes are drawn.
 std::uint64_t Generator::expected() const {
   using Mix = GeneratorPlan::Mix;
@@ -190,16 +197,20 @@ std::uint64_t Generator::expected() const {
   if (plan_.mix == Mix::read_write) {
     reads = plan_.read_percent / 100.0;
     writes = 1 - reads;
-  } else if (plan_.mix == Mix::trim_write) {
-    writes = 0.5;
   }
   const double bytes =
       reads * plan_.request_bytes(0) + (1 - reads) * plan_.request_bytes(std::max(plan_.direction, 1U));
   std::uint64_t requests = plan_.number_ios;
   if (requests == 0 && plan_.io_bytes != 0 && bytes > 0)
     requests = static_cast<std::uint64_t>(std::ceil(static_cast<double>(plan_.io_bytes) / bytes));
-  if (plan_.fsync == 0) return requests;
-  return requests + static_cast<std::uint64_t>(writes * static_cast<double>(requests)) / plan_.fsync;
+  const bool pairs = plan_.mix == Mix::trim_write;
+  const auto written = pairs ? requests : static_cast<std::uint64_t>(writes * static_cast<double>(requests));
+  if (pairs) requests *= 2;
+  if (plan_.fsync != 0) requests += written / plan_.fsync;
+  if (plan_.fdatasync != 0) requests += written / plan_.fdatasync;
+  if (plan_.fsync != 0 && plan_.fdatasync != 0)
+    requests -= written / plan_.fsync / (plan_.fdatasync / std::gcd(plan_.fsync, plan_.fdatasync));
+  return requests;
 }
 
 }  // namespace tlmssd

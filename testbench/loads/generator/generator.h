@@ -3,7 +3,7 @@
 // Like fio: reads, writes and trims of a sequential job each keep a position of their own; a mixed
 // job draws the direction for every request; randtrimwrite trims a random block and then writes it.
 // The job ends after io_size bytes (default: size), after number_ios requests, or never when
-// time_based. Unlike fio: random positions may repeat unless norandommap is false (a job file's
+// time_based; of trimwrite that many are trimmed, and as many written. Unlike fio: random positions may repeat unless norandommap is false (a job file's
 // default); a size range is drawn evenly over the multiples of its lower bound.
 #pragma once
 
@@ -49,9 +49,15 @@ struct GeneratorPlan {
   DistributionSpec distribution;
   bool repeats = true;
   std::uint64_t fsync = 0;
+  std::uint64_t fdatasync = 0;  ///< counts beside fsync
   std::shared_ptr<const AppFiles>
       apps;  ///< lives of their files, in place of all about directions and places
   [[nodiscard]] bool paced() const;
+  [[nodiscard]] bool flushes() const { return fsync != 0 || fdatasync != 0; }
+  /// Once where both counts are full.
+  [[nodiscard]] bool flushes_after(std::uint64_t writes) const;
+  /// All requests that number_ios lets through; 0: no such limit.
+  [[nodiscard]] std::uint64_t most_requests() const;
   /// Bytes of a request of this direction, on average.
   [[nodiscard]] double request_bytes(unsigned of) const;
   /// None: it does not write.
@@ -94,8 +100,9 @@ class Generator final : public RequestSource {
   std::array<Picoseconds, 3> due_{};
   Picoseconds last_time_ = 0;
   Bytes done_ = 0;
-  std::uint64_t issued_ = 0;
-  std::uint64_t unsynced_ = 0;
+  std::uint64_t issued_ = 0;  ///< as number_ios counts
+  std::uint64_t written_ = 0;
+  bool flush_next_ = false;
   bool write_back_ = false;  ///< trimwrite: the next request writes what was trimmed
   Request trimmed_;
 };

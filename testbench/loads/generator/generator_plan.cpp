@@ -175,8 +175,11 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
   const std::uint32_t lba = drive.lba_bytes;
   const Bytes smallest = *std::min_element(plan.smallest.begin(), plan.smallest.end());
   const auto is_share = [](const std::string& text) { return text.find('%') != std::string::npos; };
-  const Bytes increment = size_or_share("offset_increment", config.offset_increment, drive.bytes, units);
-  Bytes asked = size_or_share("offset", config.offset, drive.bytes, units);
+  const auto of_drive = [&](const char* option, const std::string& text) {
+    return size_or_share(option, text, {drive.bytes, "the drive"}, units);
+  };
+  const Bytes increment = of_drive("offset_increment", config.offset_increment);
+  Bytes asked = of_drive("offset", config.offset);
   Bytes shift = 0;
   bool beyond = __builtin_mul_overflow(increment, job, &shift) ||
                 __builtin_add_overflow(asked, shift, &asked) || asked >= drive.bytes;
@@ -192,7 +195,7 @@ void plan_region(GeneratorPlan& plan, const GeneratorConfig& config, const Drive
   }
   const Bytes left = drive.bytes - plan.offset;
   const bool rest = config.size == "100%";
-  plan.size = rest ? left : size_or_share("size", config.size, drive.bytes, units);
+  plan.size = rest ? left : of_drive("size", config.size);
   if (plan.size > drive.bytes - asked) {
     throw InputError(
         fmt::format("size: {} B at offset {} B ends beyond the drive's {} B", plan.size, asked, drive.bytes));
@@ -297,9 +300,9 @@ void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
 /// What one pass through the region does. As in fio, requests of one size that go through it in
 /// order, or by its random map, leave out the rest at its end that holds none.
 Bytes bytes_of_pass(const GeneratorPlan& plan) {
-  const bool in_order = !plan.random && plan.mix == GeneratorPlan::Mix::one;
-  const bool by_map = plan.random && !plan.repeats && plan.mix != GeneratorPlan::Mix::trim_write &&
-                      plan.distribution.kind == DistributionSpec::Kind::random;
+  const bool in_order = !plan.random && plan.mix != GeneratorPlan::Mix::read_write;
+  const bool by_map =
+      plan.random && !plan.repeats && plan.distribution.kind == DistributionSpec::Kind::random;
   Bytes block = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     if (!used(plan, i)) continue;
@@ -311,14 +314,15 @@ Bytes bytes_of_pass(const GeneratorPlan& plan) {
   return plan.size / block * block;
 }
 
-void plan_end(GeneratorPlan& plan, const GeneratorConfig& config, const DriveSize& drive, FioUnits units) {
+void plan_end(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits units) {
   plan.number_ios = config.number_ios;
   if (config.time_based) {
     plan.io_bytes = 0;
     return;
   }
-  plan.io_bytes = config.io_size.empty() ? bytes_of_pass(plan)
-                                         : size_or_share("io_size", config.io_size, drive.bytes, units);
+  plan.io_bytes = config.io_size.empty()
+                      ? bytes_of_pass(plan)
+                      : size_or_share("io_size", config.io_size, {plan.size, "size"}, units);
   if (plan.io_bytes == 0) throw InputError("io_size: is 0, expected a size");
   if (__builtin_mul_overflow(plan.io_bytes, std::max<std::uint64_t>(config.loops, 1), &plan.io_bytes)) {
     throw InputError("loops: makes the load longer than can be counted");
@@ -332,6 +336,10 @@ bool GeneratorPlan::paced() const {
          std::any_of(rate_bytes.begin(), rate_bytes.end(), [](auto rate) { return rate != 0; });
 }
 
+std::uint64_t GeneratorPlan::most_requests() const {
+  return mix == Mix::trim_write ? 2 * number_ios : number_ios;
+}
+
 std::optional<std::vector<HostOpcode>> GeneratorPlan::operations() const {
   if (apps) return std::nullopt;
   static constexpr HostOpcode k_opcodes_of[] = {HostOpcode::read, HostOpcode::write, HostOpcode::trim};
@@ -340,7 +348,7 @@ std::optional<std::vector<HostOpcode>> GeneratorPlan::operations() const {
   for (std::size_t i = 0; i < 3; ++i) {
     if (!used(*this, i) || (by_percent && read_percent == (i == 0 ? 0U : 100U))) continue;
     found.push_back(k_opcodes_of[i]);
-    if (k_opcodes_of[i] == HostOpcode::write && fsync > 0) found.push_back(HostOpcode::flush);
+    if (k_opcodes_of[i] == HostOpcode::write && flushes()) found.push_back(HostOpcode::flush);
   }
   return found;
 }
@@ -377,8 +385,9 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
                   "lives are those of files of apps (target: files, and file_cache.apps)", "random");
   }
   plan.repeats = config.norandommap;
-  plan_end(plan, config, drive, units);
+  plan_end(plan, config, units);
   plan.fsync = config.fsync;
+  plan.fdatasync = config.fdatasync;
   return plan;
 }
 

@@ -57,8 +57,9 @@ void StreamMap::add_range(const std::string& text, const Drive& drive) {
   if (ends.size() != 2) not_understood(text);
   const auto handle = fio_number(parts[1]);
   if (!handle) not_understood(text);
-  Range range{size_or_share("stream", ends[0], drive.bytes, FioUnits::scenario),
-              size_or_share("stream", ends[1], drive.bytes, FioUnits::scenario), checked(*handle, drive)};
+  Range range{size_or_share("stream", ends[0], {drive.bytes, "the drive"}, FioUnits::scenario),
+              size_or_share("stream", ends[1], {drive.bytes, "the drive"}, FioUnits::scenario),
+              checked(*handle, drive)};
   if (range.from >= range.end || range.end > drive.bytes) {
     throw InputError(fmt::format("stream: {} is no part of the drive's {} B", text, drive.bytes));
   }

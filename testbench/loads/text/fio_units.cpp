@@ -13,7 +13,7 @@ namespace tlmssd {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, const std::string& text, const char* expected) {
+[[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& expected) {
   throw InputError(fmt::format("{}: \"{}\" is not understood, expected {}", option, text, expected));
 }
 
@@ -76,17 +76,18 @@ std::optional<Bytes> fio_size(std::string_view text, FioUnits units) {
   return static_cast<Bytes>(bytes);
 }
 
-Bytes size_or_share(const std::string& option, const std::string& text, Bytes whole, FioUnits units) {
+Bytes size_or_share(const std::string& option, const std::string& text, Whole whole, FioUnits units) {
   const std::string_view bare = trimmed(text);
   if (bare.empty() || bare.back() != '%') {
     const auto size = fio_size(bare, units);
-    if (!size) refuse(option, text, "a size (1g) or a share of the drive (10%)");
+    if (!size) refuse(option, text, fmt::format("a size (1g) or a share of {} (10%)", whole.name));
     return *size;
   }
   const auto percent = fio_real(bare.substr(0, bare.size() - 1));
-  if (!percent || *percent > 100) refuse(option, text, "a share of the drive between 0% and 100%");
+  if (!percent || *percent > 100)
+    refuse(option, text, fmt::format("a share of {} between 0% and 100%", whole.name));
   const auto millionths = static_cast<std::uint64_t>(*percent * 1e6 + 0.5);
-  return static_cast<Bytes>(static_cast<unsigned __int128>(whole) * millionths / 100'000'000);
+  return static_cast<Bytes>(static_cast<unsigned __int128>(whole.bytes) * millionths / 100'000'000);
 }
 
 std::optional<Picoseconds> fio_time(std::string_view text, Picoseconds bare) {

@@ -21,9 +21,14 @@ enum class FioUnits : std::uint8_t { scenario, job_1024, job_1000 };
 
 /// "4k", "4 KiB", "1.5g"; nothing when it is not a size.
 std::optional<Bytes> fio_size(std::string_view text, FioUnits units);
+/// What a share is of.
+struct Whole {
+  Bytes bytes = 0;
+  const char* name;
+};
 /// A size, or a share of `whole` ("10%", "10 %"), to a millionth of a per cent. Throws InputError
 /// naming the option.
-Bytes size_or_share(const std::string& option, const std::string& text, Bytes whole, FioUnits units);
+Bytes size_or_share(const std::string& option, const std::string& text, Whole whole, FioUnits units);
 /// "10", "500ms"; nothing when it is not a time. `bare` is the unit of a bare number.
 std::optional<Picoseconds> fio_time(std::string_view text, Picoseconds bare);
 /// A whole number.

@@ -232,6 +232,95 @@ TEST_CASE("trimwrite trims and then writes the same block") {
   }
 }
 
+// Counted by fio 3.33 on a file of 64 MiB, as the ones below.
+TEST_CASE("trimwrite trims as much as it is asked for and writes as much") {
+  using Counts = std::pair<std::size_t, std::size_t>;
+  const auto count = [](const GeneratorConfig& config) {
+    Counts counts;
+    for (const Request& request : run(config))
+      ++(request.opcode == HostOpcode::trim ? counts.first : counts.second);
+    const GeneratorPlan plan = plan_generator(config, k_drive, FioUnits::scenario, 0);
+    CHECK(Generator(plan, 1).expected() == counts.first + counts.second);
+    return counts;
+  };
+  for (const char* pattern : {"trimwrite", "randtrimwrite"}) {
+    INFO(pattern);
+    GeneratorConfig config;
+    config.rw = pattern;
+    config.size = "8m";
+    CHECK(count(config) == Counts(2048, 2048));
+    config.number_ios = 100;
+    CHECK(count(config) == Counts(100, 100));
+    CHECK(plan_generator(config, k_drive, FioUnits::scenario, 0).most_requests() == 200);
+    config.number_ios = 101;
+    CHECK(count(config) == Counts(101, 101));
+    config.number_ios = 0;
+    config.io_size = "64k";
+    CHECK(count(config) == Counts(16, 16));
+    config.io_size = "60k";
+    config.bs = "16k";
+    CHECK(count(config) == Counts(4, 4));
+    config.io_size.clear();
+    config.size = "1000k";
+    config.bs = "64k";
+    config.norandommap = false;
+    CHECK(run(config).size() == 30);
+  }
+}
+
+TEST_CASE("io_size is a share of size as in fio") {
+  const auto count = [](const char* size, const char* io_size, const char* offset) {
+    GeneratorConfig config;
+    config.rw = "read";
+    config.size = size;
+    config.io_size = io_size;
+    config.offset = offset;
+    return run(config).size();
+  };
+  CHECK(count("1m", "100%", "0") == 256);
+  CHECK(count("1m", "50 %", "0") == 128);
+  CHECK(count("1000k", "33%", "0") == 83);
+  CHECK(count("10%", "5%", "0") == 82);
+  CHECK(count("10%", "50%", "0") == 819);
+  CHECK(count("100%", "50%", "0") == 8192);
+  CHECK(count("100%", "50%", "50%") == 4096);
+  GeneratorConfig config;
+  config.io_size = "101%";
+  CHECK(refused(config) ==
+        "io_size: \"101%\" is not understood, expected a share of size between 0% and 100%");
+}
+
+TEST_CASE("fsync and fdatasync both count, and flush once where they meet") {
+  GeneratorConfig config;
+  config.rw = "write";
+  config.size = "1m";
+  const auto flushes = [&](std::uint64_t fsync, std::uint64_t fdatasync) {
+    config.fsync = fsync;
+    config.fdatasync = fdatasync;
+    std::size_t writes = 0;
+    std::size_t found = 0;
+    for (const Request& request : run(config)) {
+      if (request.opcode == HostOpcode::write) {
+        ++writes;
+      } else {
+        ++found;
+        CHECK(((fsync != 0 && writes % fsync == 0) || (fdatasync != 0 && writes % fdatasync == 0)));
+      }
+    }
+    CHECK(writes == 256);
+    const GeneratorPlan plan = plan_generator(config, k_drive, FioUnits::job_1024, 0);
+    CHECK(Generator(plan, 1).expected() == writes + found);
+    return found;
+  };
+  CHECK(flushes(7, 0) == 36);
+  CHECK(flushes(0, 3) == 85);
+  CHECK(flushes(7, 3) == 36 + 73);
+  CHECK(flushes(6, 4) == 42 + 64 - 21);
+  config.fsync = 0;
+  const GeneratorPlan plan = plan_generator(config, k_drive, FioUnits::job_1024, 0);
+  CHECK(Generator(plan, 1).sequential_writes().requests == 0);
+}
+
 TEST_CASE("percentage_random, fsync, offset_increment") {
   GeneratorConfig config;
   config.rw = "randread";
