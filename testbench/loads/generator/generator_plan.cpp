@@ -1,6 +1,7 @@
 // Understands a GeneratorConfig for a given drive.
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <stdexcept>
 
 #include "models/base/input_error.h"
@@ -297,12 +298,28 @@ void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
   }
 }
 
+bool goes_in_order(const GeneratorPlan& plan) {
+  return !plan.random && plan.mix != GeneratorPlan::Mix::read_write;
+}
+
+bool goes_by_map(const GeneratorPlan& plan) {
+  return plan.random && !plan.repeats && plan.distribution.kind == DistributionSpec::Kind::random;
+}
+
+/// No place comes twice before all have come.
+bool passes_are_whole(const GeneratorPlan& plan) {
+  if (goes_in_order(plan)) return true;
+  if (!goes_by_map(plan)) return false;
+  for (std::size_t i = 0; i < 3; ++i)
+    if (used(plan, i) && plan.random_percent[i] != 100) return false;
+  return true;
+}
+
 /// What one pass through the region does. As in fio, requests of one size that go through it in
 /// order, or by its random map, leave out the rest at its end that holds none.
 Bytes bytes_of_pass(const GeneratorPlan& plan) {
-  const bool in_order = !plan.random && plan.mix != GeneratorPlan::Mix::read_write;
-  const bool by_map =
-      plan.random && !plan.repeats && plan.distribution.kind == DistributionSpec::Kind::random;
+  const bool in_order = goes_in_order(plan);
+  const bool by_map = goes_by_map(plan);
   Bytes block = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     if (!used(plan, i)) continue;
@@ -312,6 +329,21 @@ Bytes bytes_of_pass(const GeneratorPlan& plan) {
     block = plan.smallest[i];
   }
   return plan.size / block * block;
+}
+
+/// The loops of a job file as fio counts them. number_ios is of each. Where a pass through the region
+/// comes to no place twice, there are as many passes as loops, or as io_size takes if that are more,
+/// of which io_size times loops is done at most.
+void plan_loops(GeneratorPlan& plan, const GeneratorConfig& config) {
+  using Wide = unsigned __int128;
+  const std::uint64_t loops = std::max<std::uint64_t>(config.loops, 1);
+  if (__builtin_mul_overflow(plan.number_ios, loops, &plan.number_ios))
+    plan.number_ios = std::numeric_limits<std::uint64_t>::max() / 2;  // more than any io_size has
+  if (plan.io_bytes == 0 || config.io_size.empty() || !passes_are_whole(plan)) return;
+  const Bytes counted = plan.mix == GeneratorPlan::Mix::trim_write ? 2 * plan.size : plan.size;
+  const Bytes once = plan.io_bytes / loops;
+  const Bytes passes = std::max<Bytes>(loops, once / counted + (once % counted == 0 ? 0 : 1));
+  plan.io_bytes = static_cast<Bytes>(std::min<Wide>(plan.io_bytes, Wide{bytes_of_pass(plan)} * passes));
 }
 
 void plan_end(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits units) {
@@ -386,6 +418,7 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
   }
   plan.repeats = config.norandommap;
   plan_end(plan, config, units);
+  if (units != FioUnits::scenario) plan_loops(plan, config);
   plan.fsync = config.fsync;
   plan.fdatasync = config.fdatasync;
   return plan;

@@ -268,6 +268,65 @@ TEST_CASE("trimwrite trims as much as it is asked for and writes as much") {
   }
 }
 
+TEST_CASE("loops of a job file are counted as fio counts them") {
+  const auto count = [](const char* rw, const char* io_size, std::uint64_t loops,
+                        std::uint64_t number_ios = 0, bool norandommap = false) {
+    GeneratorConfig config;
+    config.rw = rw;
+    config.size = "1m";
+    config.io_size = io_size;
+    config.loops = loops;
+    config.number_ios = number_ios;
+    config.norandommap = norandommap;
+    Generator generator(plan_generator(config, k_drive, FioUnits::job_1024, 0), 1);
+    std::size_t requests = 0;
+    for (Request request; generator.next(request);) ++requests;
+    return requests;
+  };
+  for (const char* rw : {"read", "write", "randread", "randwrite", "randtrim"}) {
+    INFO(rw);
+    CHECK(count(rw, "", 2) == 512);
+    CHECK(count(rw, "2m", 1) == 512);
+    CHECK(count(rw, "2m", 2) == 512);
+    CHECK(count(rw, "2m", 3) == 768);
+    CHECK(count(rw, "3m", 2) == 768);
+    CHECK(count(rw, "2560k", 2) == 768);
+    CHECK(count(rw, "1500k", 1) == 375);
+    CHECK(count(rw, "1500k", 2) == 512);
+    CHECK(count(rw, "768k", 2) == 384);
+    CHECK(count(rw, "512k", 3) == 384);
+    CHECK(count(rw, "", 3, 400) == 768);
+    CHECK(count(rw, "", 2, 400) == 512);
+    CHECK(count(rw, "", 3, 100) == 300);
+    CHECK(count(rw, "4m", 1, 400) == 400);
+    CHECK(count(rw, "200k", 2, 100) == 100);
+  }
+  CHECK(count("randwrite", "2m", 2, 0, true) == 1024);
+  CHECK(count("randwrite", "1500k", 3, 0, true) == 1125);
+  CHECK(count("randrw", "2m", 2) == 512);
+  // Of trims and writes, each half.
+  for (const char* rw : {"trimwrite", "randtrimwrite"}) {
+    INFO(rw);
+    CHECK(count(rw, "2m", 1) == 512);
+    CHECK(count(rw, "2560k", 1) == 1024);
+    CHECK(count(rw, "3m", 1) == 1024);
+    CHECK(count(rw, "5m", 1) == 1536);
+    CHECK(count(rw, "2m", 4) == 2048);
+    CHECK(count(rw, "512k", 2) == 512);
+  }
+}
+
+TEST_CASE("a scenario's loops do all of io_size so often, and number_ios is all in all") {
+  GeneratorConfig config;
+  config.rw = "write";
+  config.size = "1m";
+  config.io_size = "2m";
+  config.loops = 2;
+  CHECK(run(config).size() == 1024);
+  config.number_ios = 400;
+  CHECK(run(config).size() == 400);
+}
+
 TEST_CASE("io_size is a share of size as in fio") {
   const auto count = [](const char* size, const char* io_size, const char* offset) {
     GeneratorConfig config;
