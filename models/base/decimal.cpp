@@ -122,7 +122,8 @@ std::int64_t scaled(const Decimal& decimal, std::uint64_t scale, std::string_vie
     value /= divisor;
   }
   for (std::int64_t i = 0; i < decimal.exponent && value <= k_limit; ++i) value *= 10;
-  if (value > k_limit) throw InputError(in_quotes(text) + " is too large");
+  if (value > k_limit)
+    throw InputError(in_quotes(text) + (decimal.negative ? " is too small" : " is too large"));
   const auto whole = static_cast<std::int64_t>(value);
   return decimal.negative ? -whole : whole;
 }

@@ -184,11 +184,14 @@ double read_share(const ParameterSpec& spec, std::string_view text) {
 
 std::int64_t parse_integer(std::string_view text) {
   const std::string_view whole = trimmed(text);
-  const std::string_view digits = !whole.empty() && whole.front() == '+' ? whole.substr(1) : whole;
+  const bool plus = whole.starts_with('+');
+  const std::string_view digits = plus ? whole.substr(1) : whole;
   std::int64_t value = 0;
   const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  const bool all = parsed.ptr == digits.data() + digits.size() && !digits.empty();
-  if (all && parsed.ec == std::errc::result_out_of_range) throw InputError(in_quotes(text) + " is too large");
+  const bool signed_twice = plus && digits.starts_with('-');
+  const bool all = parsed.ptr == digits.data() + digits.size() && !digits.empty() && !signed_twice;
+  if (all && parsed.ec == std::errc::result_out_of_range)
+    throw InputError(in_quotes(text) + (digits.front() == '-' ? " is too small" : " is too large"));
   if (!all || parsed.ec != std::errc()) throw InputError(in_quotes(text) + " is not a whole number");
   return value;
 }
@@ -250,9 +253,10 @@ void check_range(const ParameterSpec& spec, const Value& value, std::string_view
     within = *whole >= whole_limit(limits.minimum) && *whole <= whole_limit(limits.maximum);
   } else if (const auto* real = std::get_if<double>(&value)) {
     if (spec.kind == Kind::bytes_or_share) {
-      // The range is in bytes; a share is of something, so at most all of it and not nothing.
+      // The range is in bytes; a share is of something, so at most all of it, and nothing where
+      // 0 B will do.
       limits.kind = Kind::share;
-      limits.minimum = 0.0001;
+      limits.minimum = spec.minimum > 0 ? 0.0001 : 0;
       limits.maximum = 1;
     }
     within = *real >= limits.minimum && *real <= limits.maximum;

@@ -58,6 +58,18 @@ TEST_CASE("quantities are converted exactly") {
   CHECK(parse_share("0.5 x") == 0.5);
 }
 
+TEST_CASE("a share of nothing is accepted where no bytes are") {
+  ParameterSpec spec;
+  spec.kind = Kind::bytes_or_share;
+  spec.maximum = 0x1p50;
+  CHECK(std::get<std::int64_t>(parse_value(spec, "0 B")) == 0);
+  CHECK(std::get<double>(parse_value(spec, "0 %")) == 0);
+  CHECK(std::get<double>(parse_value(spec, "0.001 %")) == 0.00001);
+  CHECK_THROWS_WITH(parse_value(spec, "-1 %"), "-1 % is out of range: must be 0 % to 100 %");
+  spec.minimum = 0x1p16;
+  CHECK_THROWS_WITH(parse_value(spec, "0 %"), "0 % is out of range: must be 0.01 % to 100 %");
+}
+
 TEST_CASE("durations are real seconds, rounded once") {
   CHECK(parse_duration("6 d") == 518'400);
   CHECK(parse_duration("1y") == 31'536'000);
@@ -102,6 +114,7 @@ TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one c
   CHECK(problem_of(Kind::time, "0.5 ps") == "'0.5 ps' is finer than 1 ps");
   CHECK(problem_of(Kind::time, "1e-400 s") == "'1e-400 s' is finer than 1 ps");
   CHECK(problem_of(Kind::time, "99999999999 d") == "'99999999999 d' is too large");
+  CHECK(problem_of(Kind::time, "-99999999999 d") == "'-99999999999 d' is too small");
   CHECK(problem_of(Kind::time, "1e999999999999 s") == "'1e999999999999 s' is too large");
   CHECK(problem_of(Kind::time, "9223372036854775808 ps") == "'9223372036854775808 ps' is too large");
   CHECK(problem_of(Kind::time, "1.23456789012345678901 s") ==
@@ -138,10 +151,15 @@ TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one c
         "'5 pct': 'pct' is not a unit of share; write for instance '25 %' or '2x'");
   CHECK(problem_of(Kind::share, "1e999 %") == "'1e999 %' is too large or too small");
   CHECK(problem_of(Kind::bytes_or_share, "64") == "'64' has no unit; write for instance '64 KiB' or '10 %'");
-  CHECK(problem_of(Kind::bytes_or_share, "120 %") == "120 % is out of range: must be 0.01 % to 100 %");
+  CHECK(problem_of(Kind::bytes_or_share, "120 %") == "120 % is out of range: must be 0 % to 100 %");
   CHECK(problem_of(Kind::integer, "1.5") == "'1.5' is not a whole number");
   CHECK(problem_of(Kind::integer, "1e6") == "'1e6' is not a whole number");
   CHECK(problem_of(Kind::integer, "99999999999999999999") == "'99999999999999999999' is too large");
+  CHECK(problem_of(Kind::integer, "-99999999999999999999") == "'-99999999999999999999' is too small");
+  CHECK(problem_of(Kind::integer, "+-5") == "'+-5' is not a whole number");
+  CHECK(problem_of(Kind::integer, "++5") == "'++5' is not a whole number");
+  CHECK(problem_of(Kind::real, "+-5") == "'+-5' is not a number");
+  CHECK(problem_of(Kind::integer, "+") == "'+' is not a whole number");
   CHECK(problem_of(Kind::real, "nan") == "'nan' is not a number");
   CHECK(problem_of(Kind::real, "inf") == "'inf' is not a number");
   CHECK(problem_of(Kind::real, "1e400") == "'1e400' is too large or too small");
