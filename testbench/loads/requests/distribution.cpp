@@ -180,7 +180,7 @@ std::uint64_t Positions::draw(unsigned direction) {
       return permutation_.at(std::min(static_cast<std::uint64_t>(rank), blocks_ - 1));
     }
     case DistributionSpec::Kind::normal:
-      return normal();
+      return permutation_.at(normal());
     case DistributionSpec::Kind::zoned:
       return zoned(direction);
     case DistributionSpec::Kind::random:
@@ -214,11 +214,14 @@ std::uint64_t Positions::zoned(unsigned direction) {
 }
 
 std::uint64_t Positions::normal() {
+  constexpr int k_draws = 12;
+  double sum = 0;
+  for (int i = 0; i < k_draws; ++i) sum += random_.uniform();
+  const double middle = sum / k_draws;
+  double shift = (random_.uniform() - 0.5) * std::min(spec_.parameter / 100, 0.5);
+  while (middle + shift < 0 || middle + shift >= 1) shift /= 2;
   const auto size = static_cast<double>(blocks_);
-  for (;;) {
-    const double position = size / 2 + random_.normal() * size * spec_.parameter / 100;
-    if (position >= 0 && position < size) return static_cast<std::uint64_t>(position);
-  }
+  return std::min(static_cast<std::uint64_t>((middle + shift) * size), blocks_ - 1);
 }
 
 }  // namespace tlmssd

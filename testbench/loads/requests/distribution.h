@@ -1,12 +1,12 @@
 // Where random requests go: fio's random_distribution.
 //
 // The distributions of ranks are fio's; how ranks become positions differs in one point. fio
-// scatters the ranks of zipf and pareto over the region by a hash that lets several ranks share a
-// position; here a permutation does it, so that the popularity of positions follows the law
+// scatters the ranks of zipf, pareto and normal over the region by a hash that lets several ranks
+// share a position; here a permutation does it, so that the popularity of positions follows the law
 // exactly. zipf draws by rejection-inversion (Hoermann & Derflinger 1996), which is exact for every
-// exponent and needs no sum over all ranks. normal is centred on the middle of the region with the
-// given standard deviation in per cent of it, redrawn until it falls inside; fio hashes that one
-// away, too.
+// exponent and needs no sum over all ranks. normal is, as in fio, the mean of twelve even draws from
+// the region, whose standard deviation is a twelfth of it, moved by an even draw from as wide a
+// stretch as the deviation says, in per cent of the region, half of it at most.
 #pragma once
 
 #include <cstdint>
@@ -63,11 +63,13 @@ struct DistributionSpec {
   };
   Kind kind = Kind::random;
   double parameter = 0;
-  /// zipf and pareto: number of the order in which they prefer positions; 0: the job's own.
+  /// zipf, pareto and normal: number of the order in which they prefer positions; 0: the job's own.
   std::uint64_t hot_set = 0;
   std::vector<Zone> zones[3];  ///< read, write, trim
   /// Some places more than others, in an order of their own.
-  [[nodiscard]] bool prefers_places() const { return kind == Kind::zipf || kind == Kind::pareto; }
+  [[nodiscard]] bool prefers_places() const {
+    return kind == Kind::zipf || kind == Kind::pareto || kind == Kind::normal;
+  }
 };
 
 /// Reads "zipf:1.1" and the like; throws std::invalid_argument with what is wrong.

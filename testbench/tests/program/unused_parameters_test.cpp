@@ -154,7 +154,7 @@ TEST_CASE("a parameter that others leave without a part is named, and the report
        {"load.random_distribution=zipf:1.1", "load.percentage_random=20", "load.norandommap=false"}},
       {{"load.random_distribution=zipf:1.1"}, {"load.norandommap=false"}},
       {{}, {"load.hot_set=5"}},
-      {{"load.random_distribution=normal:20"}, {"load.hot_set=5"}},
+      {{"load.random_distribution=zoned:60/10:40/90"}, {"load.hot_set=5"}},
       {{"precondition.0.overwrite=1x"}, {"precondition.0.hot_set=5"}},
       {{}, {"load.offset_increment=10%", "load.rate_process=poisson", "load.thinktime_blocks=9"}},
       {{"load.offset=10%"}, {"load.offset_increment=10%"}},
