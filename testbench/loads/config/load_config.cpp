@@ -261,10 +261,10 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
                 "when its "
                 "app fetches it until it deletes it, whatever bs says")
           .filled()
-          .integer(
-              "hot_set", &G::hot_set, {0, 1000000000},
-              "number of the places that zipf, pareto and normal prefer: loads of one number, size and block size, "
-              "and overwriting before them, prefer the same ones, with every seed; 0: each its own")
+          .integer("hot_set", &G::hot_set, {0, 1000000000},
+                   "number of the places that zipf, pareto and normal prefer: loads of one number, size and "
+                   "block size, "
+                   "and overwriting before them, prefer the same ones, with every seed; 0: each its own")
           .flag("norandommap", &G::norandommap,
                 "random positions may repeat; false touches every position once before any a second time")
           .one_or_zero()
