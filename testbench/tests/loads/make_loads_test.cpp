@@ -424,6 +424,25 @@ TEST_CASE("a fio job ends with a flush by either of two options") {
         "j.fio:2: option end_fsync: \"yes\" is not understood, expected 0, 1 or the option alone");
 }
 
+TEST_CASE("a job file's fsync and fdatasync do not undo each other, and its loops are fio's") {
+  const Folder folder;
+  const auto requests = [&](const std::string& options) {
+    LoadConfig config;
+    config.kind.fio = folder.write("j.fio", "[a]\nsize=1m\nbs=4k\n" + options);
+    std::vector<Load> loads = make_loads(config, k_drive, 1);
+    CHECK(loads.front().wanted == 0);
+    return drain(loads.front()).size();
+  };
+  CHECK(requests("rw=write\nfsync=7\nfdatasync=3\n") == 256 + 36 + 73);
+  CHECK(requests("rw=write\nfdatasync=3\nfsync=7\n") == 256 + 36 + 73);
+  CHECK(requests("rw=write\nfsync=7\nfdatasync=0\n") == 256 + 36);
+  CHECK(requests("rw=write\nio_size=2m\nloops=2\n") == 512);
+  CHECK(requests("rw=randtrimwrite\nio_size=64k\n") == 32);
+  LoadConfig config;
+  config.kind.fio = folder.write("n.fio", "[a]\nsize=1m\nbs=4k\nrw=trimwrite\nnumber_ios=100\nloops=2\n");
+  CHECK(make_loads(config, k_drive, 1).front().wanted == 400);
+}
+
 TEST_CASE("whole numbers of a job file have fio's suffixes") {
   const auto job = [](const std::string& options) {
     return parse_fio_jobs("j.fio", "[a]\nrw=read\n" + options).jobs.front();
