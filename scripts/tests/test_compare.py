@@ -422,7 +422,7 @@ def test_what_cannot_be_written_is_named_and_left_as_it_was(two, option, earlier
     if earlier:
         path.write_text(earlier)
     with files_of_at_most(1000):
-        assert cli.main(["compare", *map(str, two), option, str(path)]) == 2
+        assert cli.main(["compare", *map(str, two), option, str(path), "--force"]) == 2
     assert capsys.readouterr().err == f"tlmssd: {path}: cannot be written: File too large\n"
     assert [file.name for file in path.parent.iterdir()] == (["file"] if earlier else [])
     assert not earlier or path.read_text() == earlier

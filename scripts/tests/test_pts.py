@@ -9,7 +9,7 @@ from reports import operation, report, write
 
 from tlmssd import cli
 from tlmssd.program import find_program
-from tlmssd.pts.measure import load_rows, steadiness
+from tlmssd.pts.measure import load_rows, steadiness, table_names
 from tlmssd.pts.tests import TESTS, Terms
 from tlmssd.resolve import Resolver
 from tlmssd.result import Result
@@ -127,6 +127,8 @@ def test_every_test_runs(drive: Path):
     assert cli.main(["pts", str(drive), "-o", "out", "--commands", "100", "--idle", "5"]) == 0
     for name in TESTS:
         assert rows(Path(f"out/{name}.csv"))
+    tables = {table for test in TESTS.values() for table in table_names(test)}
+    assert {path.stem for path in Path("out").glob("*.csv")} == tables
     assert len(list(Path("out/scenarios").glob("5-rounds/*.yaml"))) == 7
 
 

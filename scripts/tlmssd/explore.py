@@ -10,7 +10,7 @@ from pathlib import Path
 
 from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
-from tlmssd.output import check_folder, write_text
+from tlmssd.output import check_folder, refuse_inputs, write_text
 from tlmssd.runs import Runner
 from tlmssd.study.cautions import cautions
 from tlmssd.study.check import Checked
@@ -21,6 +21,8 @@ from tlmssd.study.study import Study
 from tlmssd.study.table import table, write_tables
 
 MARK = ".tlmssd-study"
+FILES = ("results.parquet", "results.csv", "resolved-study.yaml", "summary.json", "study.html")
+"""That are written into the folder."""
 OK, INCOMPLETE, INTERRUPTED = 0, 4, 130
 """Exit codes: every run has results; some have none, or commands failed; ended by Ctrl-C."""
 
@@ -45,6 +47,7 @@ def main(arguments: argparse.Namespace) -> int:
     study = Study.read(arguments.study)
     out = arguments.out or Path("out") / arguments.study.stem
     refuse_foreign(out)
+    refuse_inputs((out / name for name in FILES), [arguments.study, study.base])
     if not arguments.check:
         check_folder(out)
     with Runner(arguments.store, study.limits, not arguments.no_snapshots) as runner:

@@ -4,7 +4,7 @@ import argparse
 import contextlib
 import os
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from tlmssd.errors import InputError, reason_of
@@ -14,12 +14,128 @@ def add_output_arguments(parser: argparse.ArgumentParser, what: str) -> None:
     """--out and --csv of a command that finds something out: `what`, in the plural."""
     parser.add_argument("-o", "--out", type=Path, help=f"write {what} as one HTML page")
     parser.add_argument("--csv", type=Path, help=f"write {what} as a table")
+    add_force(parser)
 
 
-def check_outputs(arguments: argparse.Namespace) -> None:
-    """Raises InputError where what --out and --csv name cannot be written."""
-    for path in (arguments.out, arguments.csv):
+def add_force(parser: argparse.ArgumentParser) -> None:
+    """--force of a command that writes files."""
+    parser.add_argument(
+        "--force", action="store_true", help="replace files that this command has not written"
+    )
+
+
+def check_outputs(
+    arguments: argparse.Namespace, inputs: Iterable[Path], columns: Sequence[str]
+) -> None:
+    """Raises InputError where what --out and --csv name cannot be written, or is not to be: one of
+    the `inputs`, or, without --force, another file than an earlier page or table of the command,
+    whose tables have these `columns`."""
+    page, table = arguments.out, arguments.csv
+    if page is not None and table is not None and _are_one(page, table):
+        raise InputError(f"{table}: is the file of --out, too; name another")
+    for path in (page, table):
         check_writable(path)
+        refuse_inputs([path] if path else [], inputs)
+    check_page(page, arguments.command, arguments.force)
+    if table is not None and not arguments.force and not _is_table(table, columns):
+        raise InputError(not_written_by(table, arguments.command))
+
+
+def check_page(path: Path | None, command: str, force: bool) -> None:
+    """Raises InputError where a file is there that is no page of `command`, without --force."""
+    if path is not None and not force and not _is_page(path, command):
+        raise InputError(not_written_by(path, command))
+
+
+def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Raises InputError where a command would write over what it reads, whatever it is called."""
+    read = list(inputs)
+    for path in outputs:
+        if any(_are_one(path, other) for other in read):
+            raise InputError(f"{path}: is what the command reads; name another")
+
+
+def not_written_by(path: Path, command: str) -> str:
+    """What is said of a file that is not the command's own."""
+    return f"{path}: was not written by tlmssd {command}; name another, or replace it by --force"
+
+
+def _are_one(path: Path, other: Path) -> bool:
+    try:
+        return path.samefile(other) and not _is_device(path)
+    except OSError:  # one of them is not there
+        return path.resolve() == other.resolve()
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def _has_content(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _generator(command: str) -> str:
+    return f'<meta name="generator" content="tlmssd {command}">'
+
+
+def _is_page(path: Path, command: str) -> bool:
+    """Whether a page may be written there: nothing is there, or an earlier one."""
+    if not _has_content(path):
+        return True
+    with path.open("rb") as file:
+        return _generator(command).encode() in file.read(1000)
+
+
+def _is_table(path: Path, columns: Sequence[str]) -> bool:
+    """Whether a table may be written there: nothing is there, or an earlier one."""
+    if not _has_content(path):
+        return True
+    import pandas as pd
+
+    try:
+        return list(pd.read_csv(path, nrows=0).columns) == list(columns)
+    except Exception:  # of whatever kind: it is no table
+        return False
+
+
+class OwnFiles:
+    """Files of a command in a folder, among which may be the user's own.
+
+    The hidden file `mark` in it says, a name a line, which of them the command has written.
+    """
+
+    def __init__(self, folder: Path, mark: str, command: str):
+        self.folder, self.command = folder, command
+        self._mark = folder / mark
+
+    @property
+    def marked(self) -> bool:
+        """Whether the command has written into the folder before."""
+        return self._mark.is_file()
+
+    def check(self, names: Iterable[str], force: bool) -> None:
+        """Raises InputError where a file of these names is there that is not its own."""
+        if force:
+            return
+        own = self._names()
+        for name in names:
+            path = self.folder / name
+            if name not in own and os.path.lexists(path):
+                raise InputError(not_written_by(path, self.command))
+
+    def note(self, names: Iterable[str]) -> None:
+        """Takes down what is written next; makes the folder."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_text(self._mark, "".join(f"{name}\n" for name in sorted(self._names() | {*names})))
+
+    def _names(self) -> set[str]:
+        return set(self._mark.read_text(encoding="utf-8").splitlines()) if self.marked else set()
+
+
+def write_page(path: Path, page: str, command: str) -> None:
+    """A page by which its command knows it again; raises InputError."""
+    write_text(path, page.replace("<head>", f"<head>{_generator(command)}", 1))
 
 
 def write_outputs(
@@ -31,7 +147,7 @@ def write_outputs(
         with whole(arguments.csv) as draft:
             table.to_csv(draft, index=False)
     if arguments.out:
-        write_text(arguments.out, page())
+        write_page(arguments.out, page(), arguments.command)
         print(f"\nPage in {arguments.out}")
 
 

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tlmssd.errors import InputError, RunFailed
-from tlmssd.output import write_text
+from tlmssd.output import add_force, check_writable, not_written_by, refuse_inputs, write_text
 
 MARKS = Path(__file__).parent / "firmware"
 STAGES = ("command", "translate", "buffer", "flash", "complete", "gc", "victim")
 CACHED = ("any", "miss", "hit")
+MADE_BY = "measured by tlmssd profile-firmware"
 CALIBRATION = "mark"
 """The stage of the empty run with which the marks begin."""
 PACKAGES = {
@@ -61,6 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", default="", metavar="FILE.csv", help="the table; by default standard output"
     )
+    add_force(parser)
     parser.add_argument(
         "--cc", default="riscv64-linux-gnu-gcc", help="the cross compiler (%(default)s)"
     )
@@ -85,6 +87,8 @@ def main(arguments: argparse.Namespace) -> int:
     for source in arguments.sources:
         if not Path(source).is_file():
             raise InputError(f"{source}: there is no such file")
+    if arguments.out:
+        _check_out(Path(arguments.out), arguments)
     compiler, emulator = find_tools(arguments.cc, arguments.emulator)
     with tempfile.TemporaryDirectory() as folder:
         program = build(Path(folder), compiler, arguments)
@@ -96,6 +100,16 @@ def main(arguments: argparse.Namespace) -> int:
     else:
         print(text, end="")
     return 0
+
+
+def _check_out(out: Path, arguments: argparse.Namespace) -> None:
+    """Raises InputError where the table cannot be written, or is not to be."""
+    check_writable(out)
+    refuse_inputs([out], map(Path, arguments.sources))
+    if out.is_file() and out.stat().st_size and not arguments.force:
+        with out.open("rb") as file:
+            if not file.readline().startswith(f"# {MADE_BY}".encode()):
+                raise InputError(not_written_by(out, "profile-firmware"))
 
 
 def find_tools(*names: str) -> list[str]:
@@ -242,7 +256,7 @@ def heading(compiler: str, emulator: str, arguments: argparse.Namespace) -> list
     first = run([compiler, "--version"], RunFailed).splitlines()[0]
     emulated = run([emulator, "--version"], RunFailed).splitlines()[0]
     return [
-        "measured by tlmssd profile-firmware: instructions of each stage, the mean over its runs",
+        f"{MADE_BY}: instructions of each stage, the mean over its runs",
         f"firmware: {', '.join(Path(source).name for source in arguments.sources)}",
         f"compiler: {first}, flags {arguments.cflags}",
         f"processor: {arguments.cpu or Path(emulator).name.removeprefix('qemu-')}, {emulated}",

@@ -14,11 +14,20 @@ from tlmssd.calibrate.profile import Profile, profiles
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.engine import Pool, cluster_pool, positive, scheduler_pool, thread_pool
 from tlmssd.errors import InputError
-from tlmssd.output import check_folder, write_text
+from tlmssd.output import check_folder, refuse_inputs, write_text
 from tlmssd.quantities import percent_text
 from tlmssd.runs import Runner
 
 MARK = ".tlmssd-calibration"
+FILES = (
+    "drive.yaml",
+    "part.yaml",
+    "residuals.csv",
+    "profiles.csv",
+    "calibration.json",
+    "calibration.html",
+)
+"""That are written into the folder."""
 OK, INTERRUPTED = 0, 130
 
 
@@ -50,6 +59,8 @@ def main(arguments: argparse.Namespace) -> int:
     study = CalibrationStudy.read(arguments.study).with_runs(arguments.runs)
     out = arguments.out or Path("out") / arguments.study.stem
     _refuse_foreign(out)
+    read = [study.file, study.base, *study.measured.files]
+    refuse_inputs((out / name for name in FILES), read)
     progress = Progress()
     try:
         with Runner(arguments.store, study.limits) as runner, _engine(arguments) as pool:

@@ -74,7 +74,8 @@ def _bring_along(load: dict, base: Path, folder: Path) -> None:
         if load.get(key):
             path = (base / load[key]).resolve()
             if key == "fio" and path.is_file():
-                shutil.copyfile(path, folder / path.name)
+                if path != (folder / path.name).resolve():
+                    shutil.copyfile(path, folder / path.name)
                 load[key] = path.name
             elif path.exists():
                 load[key] = str(path)

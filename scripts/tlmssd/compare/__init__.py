@@ -6,7 +6,7 @@ import sys
 from tlmssd.compare.differences import compare_metrics
 from tlmssd.compare.loads import unmatched_loads
 from tlmssd.compare.scenarios import run_scenarios
-from tlmssd.compare.sides import Side, parameter_differences, read_sides
+from tlmssd.compare.sides import Side, files_read, parameter_differences, read_sides
 from tlmssd.compare.why import Explanation, explain
 from tlmssd.engine import add_engine_arguments, positive
 from tlmssd.output import add_output_arguments, check_outputs, write_outputs
@@ -37,7 +37,7 @@ def main(arguments: argparse.Namespace) -> int:
     from tlmssd.compare.page import page_of
     from tlmssd.compare.terminal import text_of
 
-    check_outputs(arguments)
+    check_outputs(arguments, files_read(arguments.sides), COLUMNS)
     ran = run_scenarios(arguments.sides, arguments.seeds, arguments)
     comparison = Comparison(read_sides(arguments.sides, ran))
     sys.stdout.write(text_of(comparison, every=arguments.all))

@@ -96,6 +96,13 @@ def split_side(text: str) -> tuple[str, list[Path]]:
     return label, [Path(part) for part in ([text] if Path(text).exists() else text.split(","))]
 
 
+def files_read(sides: Sequence[str]) -> list[Path]:
+    """The files of sides as they stand on the command line: themselves, and reports in folders."""
+    paths = [path for side in sides for path in split_side(side)[1]]
+    inside = ("report.json", "*/report.json")
+    return paths + [file for path in paths for place in inside for file in path.glob(place)]
+
+
 def _results_in(path: Path) -> list[Result]:
     if (path / "report.json").is_file():
         return [Result(path)]

@@ -3,19 +3,23 @@
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from tlmssd import units
 from tlmssd.engine import positive
 from tlmssd.errors import InputError
-from tlmssd.output import write_text
+from tlmssd.output import OwnFiles, add_force, check_folder, write_text
 from tlmssd.probe.analyse import analyse, findings_of
 from tlmssd.probe.findings import Finding
-from tlmssd.probe.plan import Target, write_plan
+from tlmssd.probe.plan import DESTRUCTIVE, STAGES, Target, write_plan
 from tlmssd.probe.results import read_results
 
 OK = 0
+MARK = ".tlmssd-probe"
+FOUND = ("drive.yaml", "study.yaml", "probe-findings.json", "probe.html")
+"""What an analysis writes beside the results."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,14 +48,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write spare.fio too, which overwrites the whole device: the spare flash shows no "
         "other way",
     )
+    add_force(plan)
     run = actions.add_parser("run", help="run the jobs on the drive of a scenario")
     run.add_argument("scenario", type=Path, help="scenario (YAML); its own loads are left out")
     run.add_argument("-o", "--out", type=Path, help="folder (default: out/SCENARIO-probe)")
     run.add_argument("--jobs", type=positive, metavar="N", help="runs at a time")
     run.add_argument("--store", type=Path, help="folder of known runs (default: TLMSSD_STORE)")
+    add_force(run)
     analysis = actions.add_parser("analyse", help="say what fio's results show")
     analysis.add_argument("results", type=Path, help="folder with reads.json, writes.json, ...")
     analysis.add_argument("--no-page", action="store_true", help="write no probe.html")
+    add_force(analysis)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -66,8 +73,10 @@ def _plan(arguments: argparse.Namespace) -> int:
     if sector not in (512, 1024, 2048, 4096):
         raise InputError("--sector: must be 512 B, 1 KiB, 2 KiB or 4 KiB")
     target = replace(Target.of(arguments.file, capacity, filled, sector), engine=arguments.engine)
-    arguments.out.mkdir(parents=True, exist_ok=True)
-    for path in write_plan(arguments.out, target, arguments.destroy_all_data_on):
+    whole_drive = arguments.destroy_all_data_on
+    names = [f"{stage}.fio" for stage in STAGES if whole_drive or stage != DESTRUCTIVE]
+    _own(arguments.out, names, arguments.force)
+    for path in write_plan(arguments.out, target, whole_drive):
         print(f"fio --output-format=json+ --output={path.with_suffix('.json')} {path}")
     print(f"# then: tlmssd probe analyse {arguments.out}")
     return OK
@@ -80,6 +89,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.scenario.is_file():
         raise InputError(f"{arguments.scenario}: there is no such file")
     out = arguments.out or Path("out") / f"{arguments.scenario.stem}-probe"
+    _own(out, [f"{s}.{end}" for s in STAGES for end in ("fio", "json")], arguments.force)
     with thread_pool(arguments.jobs) as pool:
         run_on(arguments.scenario, out, pool, arguments.store)
     print(f"Results in {out}; tlmssd probe analyse {out}")
@@ -91,6 +101,10 @@ def _analyse(arguments: argparse.Namespace) -> int:
     from tlmssd.probe.terminal import text_of
 
     results = read_results(arguments.results)
+    names = FOUND[:-1] if arguments.no_page else FOUND
+    if "calibrate" not in results.stages:
+        names = [name for name in names if name != "study.yaml"]
+    _own(arguments.results, names, arguments.force)
     findings = findings_of(results)
     sys.stdout.write(text_of(findings))
     written = write_scenario(findings, results, arguments.results)
@@ -105,6 +119,14 @@ def _analyse(arguments: argparse.Namespace) -> int:
         written.append(page)
     print(f"\nWritten: {', '.join(map(str, written))}")
     return OK
+
+
+def _own(folder: Path, names: Sequence[str], force: bool) -> None:
+    """Refuses to replace the user's files of these names; takes them down as the probe's own."""
+    check_folder(folder)
+    files = OwnFiles(folder, MARK, "probe")
+    files.check(names, force)
+    files.note(names)
 
 
 def _as_json(findings: list[Finding]) -> list[dict]:

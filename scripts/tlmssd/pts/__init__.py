@@ -16,10 +16,13 @@ import yaml
 
 from tlmssd.engine import add_engine_arguments, engine, positive
 from tlmssd.errors import InputError
-from tlmssd.output import whole, write_text
-from tlmssd.pts.measure import Measured, measure
+from tlmssd.output import OwnFiles, add_force, check_folder, refuse_inputs, whole, write_text
+from tlmssd.pts.measure import Measured, measure, table_names
 from tlmssd.pts.tests import TESTS, Run, Terms
 from tlmssd.runs import Runner, RunRequest
+
+MARK = ".tlmssd-pts"
+PAGE = "pts.html"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,6 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--depth", type=int, default=32, help="commands outstanding (default: %(default)s)"
     )
+    add_force(parser)
     add_engine_arguments(parser)
 
 
@@ -73,35 +77,53 @@ def main(arguments: argparse.Namespace) -> int:
         raise InputError("--depth: expected 1 to 1024")
     if arguments.out.exists() and not arguments.out.is_dir():
         raise InputError(f"{arguments.out}: is a file, expected a folder")
-    results = run_tests(names, arguments)
+    check_folder(arguments.out)
+    files = OwnFiles(arguments.out, MARK, "pts")
+    if not arguments.force and not files.marked and _holds_files(arguments.out):
+        raise InputError(
+            f"{arguments.out}: is not empty and was not written by tlmssd pts; name another by "
+            "--out, or add to it by --force"
+        )
+    outputs = [f"{table}.csv" for name in names for table in table_names(TESTS[name])] + [PAGE]
+    files.check(outputs, arguments.force)
+    refuse_inputs((arguments.out / name for name in outputs), [arguments.drive])
+    results = run_tests(names, arguments, files)
+    files.note(outputs)
     for result in results:
         for table, frame in result.tables.items():
             with whole(arguments.out / f"{table}.csv") as draft:
                 frame.to_csv(draft, index=False)
         print(result.text())
-    page = arguments.out / "pts.html"
+    page = arguments.out / PAGE
     write_text(page, page_of(arguments.drive, results))
     print(f"Tables and figures in {page}")
     return 0
+
+
+def _holds_files(folder: Path) -> bool:
+    return folder.is_dir() and any(folder.iterdir())
 
 
 ROUNDS = (5, 10, 25)
 """Rounds that are tried; 25 is what the specification allows."""
 
 
-def run_tests(names: list[str], arguments: argparse.Namespace) -> list[Measured]:
-    """All tests with as many rounds as each needs to get steady."""
+def run_tests(names: list[str], arguments: argparse.Namespace, files: OwnFiles) -> list[Measured]:
+    """All tests with as many rounds as each needs to get steady; their scenarios are `files`."""
     results: dict[str, Measured] = {}
     with Runner(arguments.store) as runner, engine(arguments) as pool:
         resolved = runner.resolver(arguments.drive).resolve((("load", '{"rw": "randread"}'),))
         terms = Terms.of(resolved, arguments.commands, arguments.depth, arguments.idle)
+        first = [run for name in names for run in TESTS[name].runs(terms, 1)]
+        scenarios = [scenario_name(rounds, run) for rounds in ROUNDS for run in first]
+        files.check(scenarios, arguments.force)
+        refuse_inputs((arguments.out / name for name in scenarios), [arguments.drive])
         left = list(names)
         for rounds in ROUNDS:
             runs = [(name, run) for name in left for run in TESTS[name].runs(terms, rounds)]
+            files.note(scenario_name(rounds, run) for _, run in runs)
             requests = [
-                RunRequest(
-                    scenario_file(arguments.out / "scenarios" / f"{rounds}-rounds", run, resolved)
-                )
+                RunRequest(scenario_file(arguments.out / scenario_name(rounds, run), run, resolved))
                 for _, run in runs
             ]
             outcomes = runner.run(requests, pool)
@@ -120,12 +142,16 @@ def run_tests(names: list[str], arguments: argparse.Namespace) -> list[Measured]
     return [results[name] for name in names]
 
 
-def scenario_file(out: Path, run: Run, drive: Mapping[str, Any]) -> Path:
+def scenario_name(rounds: int, run: Run) -> str:
+    """Of the run's scenario in the folder of results."""
+    return f"scenarios/{rounds}-rounds/{run.label.replace(' ', '-')}.yaml"
+
+
+def scenario_file(path: Path, run: Run, drive: Mapping[str, Any]) -> Path:
     """Writes the run as a scenario that can be run by itself; returns where."""
     scenario = {"title": run.settings["title"]}
     scenario |= {key: part for key, part in drive.items() if key not in run.settings}
     scenario |= run.settings
-    path = out / f"{run.label.replace(' ', '-')}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(yaml.safe_dump(scenario, sort_keys=False), encoding="utf-8")
     return path

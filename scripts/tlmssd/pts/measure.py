@@ -65,6 +65,17 @@ class Measured:
         return value if isinstance(value, str) else quantity_text(float(value), self.test.unit)
 
 
+def table_names(test: PtsTest) -> list[str]:
+    """Of its tables, which are those of `Measured.tables`."""
+    more = {
+        "latency": ("-p99.9", "-max", "-rounds"),
+        "write-saturation": ("-series",),
+        "cross-stimulus": ("-series",),
+        "host-idle": ("-steps",),
+    }
+    return [test.name, *(test.name + word for word in more.get(test.name, ("-rounds",)))]
+
+
 def steadiness(label: str, values: list[float]) -> Steadiness:
     """Of the last five rounds; the slope is the change of the line of least squares over them."""
     last = values[-WINDOW:]

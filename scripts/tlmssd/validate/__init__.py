@@ -9,7 +9,7 @@ from pathlib import Path
 from tlmssd.calibrate.measured import Measured, check_units, figures_of, join_measured
 from tlmssd.engine import positive
 from tlmssd.errors import InputError
-from tlmssd.output import check_writable, write_text
+from tlmssd.output import add_force, check_page, check_writable, refuse_inputs, write_page
 from tlmssd.runs import RunRequest, run_many
 from tlmssd.validate.card import Line, card_of, fitted_jobs
 from tlmssd.validate.statements import Statement, statements_of
@@ -39,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--jobs", type=positive, metavar="N", help="runs at a time")
     parser.add_argument("--store", type=Path, help="folder of known runs (default: TLMSSD_STORE)")
     parser.add_argument("-o", "--out", type=Path, help="write the card as one HTML page")
+    add_force(parser)
 
 
 def main(arguments: argparse.Namespace) -> int:
@@ -46,6 +47,9 @@ def main(arguments: argparse.Namespace) -> int:
     from tlmssd.validate.terminal import text_of
 
     check_writable(arguments.out)
+    read = [arguments.drive, *arguments.measured, *([arguments.run] if arguments.run else [])]
+    refuse_inputs([arguments.out] if arguments.out else [], read)
+    check_page(arguments.out, arguments.command, arguments.force)
     fitted = arguments.fitted.split(",") if arguments.fitted else None
     card = validate(
         arguments.drive,
@@ -60,7 +64,7 @@ def main(arguments: argparse.Namespace) -> int:
     if arguments.out:
         from tlmssd.validate.page import page_of
 
-        write_text(arguments.out, page_of(card))
+        write_page(arguments.out, page_of(card), arguments.command)
         print(f"\nPage in {arguments.out}")
     return OK
 

@@ -54,7 +54,7 @@ def main(arguments: argparse.Namespace) -> int:
     from tlmssd.whatif.page import page_of
     from tlmssd.whatif.terminal import text_of
 
-    check_outputs(arguments)
+    check_outputs(arguments, [arguments.scenario], COLUMNS)
     steps, settings = _shares(arguments.steps), _settings(arguments.set)
     with Runner(arguments.store) as runner, engine(arguments) as pool:
         found = whatif(
