@@ -5,14 +5,24 @@ import json
 from pathlib import Path
 
 import pytest
+from conftest import SCRIPTS
 from reports import operation, report, write
 
 from tlmssd import cli
 from tlmssd.program import find_program
 from tlmssd.pts.measure import load_rows, steadiness, table_names
-from tlmssd.pts.tests import TESTS, Terms
+from tlmssd.pts.tests import (
+    LATER_RAMPS,
+    TESTS,
+    Terms,
+    behind_head,
+    step_load,
+    twice_over,
+    until_steady,
+)
 from tlmssd.resolve import Resolver
 from tlmssd.result import Result
+from tlmssd.runs import run
 
 DRIVE = """title: tiny
 ssd:
@@ -78,7 +88,7 @@ def test_block_sizes_follow_the_logical_block():
     terms = Terms(100, 4, 10, 4096)
     assert terms.sizes(8, 4, 0.5) == [8, 4]
     loads = TESTS["iops"].runs(terms, 1)[0].settings["load"]
-    assert len(loads) == 7 * 7 and not any(load["bs"] == "512" for load in loads)
+    assert len(loads) == 2 * 7 * 7 and not any(load["bs"] == "512" for load in loads)
 
 
 def test_rounds_too_short_to_be_alike(drive: Path, capsys: pytest.CaptureFixture):
@@ -93,9 +103,9 @@ def test_rounds_too_short_to_be_alike(drive: Path, capsys: pytest.CaptureFixture
         for dies in (1, 2):
             more = (("ssd.flash.dies_per_way", str(dies)), ("load", '{"rw": "read"}'))
             resolved = resolver.resolve(more)
-            assert Terms.of(resolved, 64, 1, 10).turn == 2 * dies * 128 * 4096
-    assert Terms(64, 1, 10, 512, 2**20).word_on_rounds().startswith("A round writes 0.25 of")
-    assert Terms(512, 1, 10, 512, 2**20).word_on_rounds() == ""
+            assert Terms.of(resolved, 64, 1, 10, 1).turn == 2 * dies * 128 * 4096
+    assert Terms(64, 1, 10, 512, turn=2**20).word_on_rounds().startswith("A round writes 0.25 of")
+    assert Terms(512, 1, 10, 512, turn=2**20).word_on_rounds() == ""
 
 
 def test_latency_and_saturation(drive: Path, capsys: pytest.CaptureFixture):
@@ -121,10 +131,62 @@ def test_latency_and_saturation(drive: Path, capsys: pytest.CaptureFixture):
     assert "SNIA PTS: drive" in page and "convergence" in page
 
 
+def alone(drive: Path, reads: int, kib: float) -> float:
+    """Mean latency of a pattern one by one in a run of its own, behind a second of it."""
+    terms = Terms(2000, 1, 10, 512)
+    load = step_load("measured", terms, reads, kib)
+    steps = [*twice_over(), until_steady("write_latency", 4, 1)]
+    head, measured = behind_head(load, Terms(2000, 1, 10, 512, ramp_s=1.0), True)
+    more = {
+        "precondition": json.dumps(steps),
+        "load": json.dumps([head, measured | {"stonewall": True}]),
+    }
+    loads = run(drive, more).report["results"]["loads"]
+    return loads[1]["operations"]["read"]["latency"]["mean"]
+
+
+def test_reads_are_not_disturbed_by_the_writes_before_them(drive: Path):
+    """The first pattern of a round met what the last one had left to be written and collected."""
+    words = ["pts", str(drive), "-o", "out", "--commands", "200", "--ramp", "1", "--jobs", "1"]
+    assert cli.main([*words, "--tests", "latency"]) == 0
+    table = {row["block \\ R/W"]: float(row["100/0"]) for row in rows(Path("out/latency.csv"))}
+    for kib in (8, 4):
+        assert table[f"{kib} KiB"] == pytest.approx(alone(drive, 100, kib), rel=0.1)
+    patterns = {row["pattern"] for row in rows(Path("out/latency-rounds.csv"))}
+    assert len(patterns) == 9 and not any("head" in pattern for pattern in patterns)
+
+
+@pytest.mark.slow
+def test_iops_fall_where_writes_join_the_reads(folder: Path):
+    """On the drive that is shipped."""
+    drive = SCRIPTS.parent / "scenarios/pts/drive.yaml"
+    assert cli.main(["pts", str(drive), "-o", "out", "--tests", "iops"]) == 0
+    table = rows(Path("out/iops.csv"))
+    assert len(table) == 8
+    assert all(float(row["100/0"]) > float(row["95/5"]) for row in table)
+
+
+def test_a_head_is_the_same_pattern_for_a_time():
+    terms = Terms(100, 4, 10, 4096, ramp_s=2.0)
+    loads = TESTS["iops"].runs(terms, 2)[0].settings["load"]
+    assert len(loads) == 2 * 2 * 7 * 7
+    for place, (head, measured) in enumerate(zip(loads[::2], loads[1::2], strict=True)):
+        ramp = 2.0 if place % 7 == 0 else 2.0 * LATER_RAMPS
+        assert head["runtime"] == f"{ramp * 1e9:.0f} ns" and head["time_based"]
+        only = {"name", "runtime", "time_based", "number_ios", "stonewall"}
+        same = [{k: v for k, v in load.items() if k not in only} for load in (head, measured)]
+        assert same[0] == same[1]
+
+
 @pytest.mark.slow
 def test_every_test_runs(drive: Path):
     """All six, and the scenarios left behind are scenarios."""
-    assert cli.main(["pts", str(drive), "-o", "out", "--commands", "100", "--idle", "5"]) == 0
+    assert (
+        cli.main(
+            ["pts", str(drive), "-o", "out", "--commands", "100", "--idle", "5", "--ramp", "0.1"]
+        )
+        == 0
+    )
     for name in TESTS:
         assert rows(Path(f"out/{name}.csv"))
     tables = {table for test in TESTS.values() for table in table_names(test)}

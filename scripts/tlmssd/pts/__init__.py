@@ -2,8 +2,9 @@
 
 Each test is one run of the program: the drive is prepared as the specification asks (written twice
 over in sequence, then with the test's own load until it is steady), and every access pattern is a
-load of its own, one after another. What the specification gives minutes and hours takes shares of
-the drive's capacity and thousands of commands here, which the page says.
+load of its own, one after another, behind a head of it that is not measured. What the specification
+gives minutes and hours takes shares of the drive's capacity and thousands of commands here, which
+the page says.
 """
 
 import argparse
@@ -44,6 +45,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="commands of each access pattern in a round (default: %(default)s)",
     )
     parser.add_argument(
+        "--ramp",
+        type=positive_seconds,
+        default=10.0,
+        metavar="S",
+        help="simulated seconds that an access pattern runs before it is measured where the mix of "
+        "reads and writes is another than before; a twentieth elsewhere (default: 10)",
+    )
+    parser.add_argument(
         "--idle",
         type=positive_ms,
         default=50.0,
@@ -55,6 +64,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_force(parser)
     add_engine_arguments(parser)
+
+
+def positive_seconds(text: str) -> float:
+    """Seconds above nought."""
+    value = float(text)
+    if not 1e-6 <= value < 1e6:
+        raise argparse.ArgumentTypeError("is no time in seconds, 0.000001 or more")
+    return value
 
 
 def positive_ms(text: str) -> float:
@@ -113,7 +130,8 @@ def run_tests(names: list[str], arguments: argparse.Namespace, files: OwnFiles) 
     results: dict[str, Measured] = {}
     with Runner(arguments.store) as runner, engine(arguments) as pool:
         resolved = runner.resolver(arguments.drive).resolve((("load", '{"rw": "randread"}'),))
-        terms = Terms.of(resolved, arguments.commands, arguments.depth, arguments.idle)
+        given = (arguments.commands, arguments.depth, arguments.idle, arguments.ramp)
+        terms = Terms.of(resolved, *given)
         first = [run for name in names for run in TESTS[name].runs(terms, 1)]
         scenarios = [scenario_name(rounds, run) for rounds in ROUNDS for run in first]
         files.check(scenarios, arguments.force)

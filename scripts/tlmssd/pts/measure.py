@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from tlmssd.pts.tests import PtsTest, Run, Terms
+from tlmssd.pts.tests import HEAD, PtsTest, Run, Terms
 from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
 from tlmssd.text_table import columns
@@ -98,6 +98,8 @@ def load_rows(result: Result) -> pd.DataFrame:
     rows = []
     for job, load in zip(jobs, result.report["results"]["loads"], strict=True):
         turn, _, name = load["name"].partition(": ")
+        if name.endswith(HEAD):
+            continue
         operations = load["operations"].values()
         commands = sum(part["commands"] for part in operations)
         latency = sum(part["commands"] * part["latency"]["mean"] for part in operations)

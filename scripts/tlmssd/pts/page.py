@@ -13,7 +13,8 @@ from tlmssd.quantities import quantity_text
 NOTE = (
     "After SNIA's Solid State Storage Performance Test Specification. The drive is written twice "
     "over in sequence, then with the test's writes until they are steady, in rounds of its "
-    "capacity; access patterns take thousands of commands where the specification takes minutes. "
+    "capacity; access patterns take thousands of commands where the specification takes minutes, "
+    "behind a head of seconds that is not measured. "
     "Write saturation and cross stimulus recovery begin with an empty drive."
 )
 FIGURES = {

@@ -1,6 +1,6 @@
 """What the specification tests, as runs of the program."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,17 +21,22 @@ class Terms:
     """The shortest idle time of the host, in simulated milliseconds."""
     lba: int
     """Bytes of a logical block."""
+    ramp_s: float = 10.0
+    """Simulated seconds that the first pattern of a mix runs before it is measured; those behind
+    it run for LATER_RAMPS of it."""
     turn: int = 0
     """Bytes that fill a block in each plane of each die, or the write buffer if that is more."""
 
     @staticmethod
-    def of(scenario: Mapping[str, Any], commands: int, depth: int, idle_ms: float) -> "Terms":
+    def of(
+        scenario: Mapping[str, Any], commands: int, depth: int, idle_ms: float, ramp_s: float
+    ) -> "Terms":
         """For a resolved scenario."""
         drive = Drive.of(scenario)
         lba = int(drive.number("ssd.host.lba_size"))
         buffer = int(drive.number("firmware.buffer.capacity"))
         turn = max(drive.blocks_of_each_plane, buffer)
-        return Terms(commands, depth, idle_ms, lba, turn)
+        return Terms(commands, depth, idle_ms, lba, ramp_s, turn)
 
     def word_on_rounds(self) -> str:
         """Why rounds may never be alike: '' where each collects several blocks."""
@@ -110,6 +115,27 @@ def step_load(name: str, terms: Terms, reads: int, kib: float, **more: Any) -> d
     return load | more
 
 
+HEAD = ", head"
+"""Behind the name of a load that is not measured."""
+LATER_RAMPS = 0.05
+
+
+def behind_head(load: dict[str, Any], terms: Terms, first: bool) -> list[dict[str, Any]]:
+    """An access pattern behind the same one for a while, which is not measured.
+
+    What the pattern before has left to be done goes on beneath this one: the write buffer is
+    emptied, free blocks are collected or used up. It differs most from mix to mix.
+    """
+    seconds = terms.ramp_s * (1 if first else LATER_RAMPS)
+    head = {key: value for key, value in load.items() if key != "number_ios"}
+    head |= {
+        "name": load["name"] + HEAD,
+        "time_based": True,
+        "runtime": f"{seconds * 1e9:.0f} ns",
+    }
+    return [head, load]
+
+
 def twice_over() -> list[dict]:
     """Workload independent preconditioning: twice the capacity, 128 KiB in sequence."""
     return [
@@ -140,14 +166,24 @@ def small(terms: Terms) -> float:
     return 4 if terms.sizes(4) else terms.lba / KIB
 
 
+def rounds_of(
+    mixes: Sequence[int], sizes: Sequence[float], terms: Terms, rounds: int
+) -> list[dict[str, Any]]:
+    """Loads: in each round every mix with every block size, each behind its head."""
+    return [
+        load
+        for number in range(1, rounds + 1)
+        for reads in mixes
+        for kib in sizes
+        for load in behind_head(
+            step_load(f"{number}: {pattern(reads, kib)}", terms, reads, kib), terms, kib == sizes[0]
+        )
+    ]
+
+
 def iops_runs(terms: Terms, rounds: int) -> list[Run]:
     """Rounds of every mix with every block size, at random."""
-    loads = [
-        step_load(f"{number}: {pattern(reads, kib)}", terms, reads, kib)
-        for number in range(1, rounds + 1)
-        for reads in MIXES
-        for kib in terms.sizes(*SIZES)
-    ]
+    loads = rounds_of(MIXES, terms.sizes(*SIZES), terms, rounds)
     steps = [*twice_over(), until_steady("write_iops", small(terms), terms.depth)]
     return [Run("iops", settings("IOPS", steps, loads))]
 
@@ -161,7 +197,7 @@ def throughput_runs(terms: Terms, rounds: int) -> list[Run]:
             for reads in (0, 100):
                 rw = "read" if reads else "write"
                 name = f"{number}: {pattern(reads, kib)}"
-                loads.append(step_load(name, terms, reads, kib, rw=rw))
+                loads += behind_head(step_load(name, terms, reads, kib, rw=rw), terms, True)
         steps = [*twice_over(), until_steady("write_bandwidth", kib, terms.depth, "sequential")]
         runs.append(Run(f"{kib:g} KiB", settings(f"throughput, {kib:g} KiB", steps, loads)))
     return runs
@@ -170,12 +206,7 @@ def throughput_runs(terms: Terms, rounds: int) -> list[Run]:
 def latency_runs(terms: Terms, rounds: int) -> list[Run]:
     """Rounds with one command outstanding."""
     one = replace(terms, depth=1)
-    loads = [
-        step_load(f"{number}: {pattern(reads, kib)}", one, reads, kib)
-        for number in range(1, rounds + 1)
-        for reads in LATENCY_MIXES
-        for kib in terms.sizes(*LATENCY_SIZES)
-    ]
+    loads = rounds_of(LATENCY_MIXES, terms.sizes(*LATENCY_SIZES), one, rounds)
     steps = [*twice_over(), until_steady("write_latency", small(terms), 1)]
     return [Run("latency", settings("latency", steps, loads))]
 
