@@ -138,6 +138,32 @@ def test_what_was_fine_enough_keeps_its_text(name, text, values, folder):
     assert [choice.settings for choice in choices] == [((name, c.label),) for c in choices]
 
 
+@pytest.mark.parametrize(
+    ("text", "sizes"),
+    [
+        ("{from: 8589934592 B, to: 34359738368 B, scale: log, steps: 3}", [2**33, 2**34, 2**35]),
+        ("{from: 8589934592 B, to: 34359738368 B, factor: 2}", [2**33, 2**34, 2**35]),
+        ("{from: 1099511627776 B, to: 1099511635968 B, step: 4096 B}",
+         [2**40, 2**40 + 4096, 2**40 + 8192]),
+        ("{from: 1 TiB, to: 1099511635968 B, step: 4 KiB}", [2**40, 2**40 + 4096, 2**40 + 8192]),
+    ],
+)  # fmt: skip
+def test_large_sizes_keep_their_bytes(text, sizes, folder):
+    """They were cut to 9 or 12 digits."""
+    choices = axis_of(folder, "ssd.flash.user_capacity", text).choices
+    assert [units.parse(choice.label) for choice in choices] == sizes
+
+
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_large_sizes_are_whole_granules(scale, folder):
+    """A number of bytes that was whole because it had been cut was none."""
+    text = f"{{from: 8589934592 B, to: 34359738368 B, scale: {scale}}}"
+    axis = axis_of(folder, "ssd.flash.user_capacity", text)
+    for share in (0.1, 1 / 3, 0.5, 0.7):
+        assert units.parse(axis.choose(share).label) % 4096 == 0
+        assert axis.choice_of(axis.value(axis.choose(share))) == axis.choose(share)
+
+
 def test_a_range_of_a_list_is_of_lists_of_one(folder):
     """Also when it is read back from resolved-study.yaml."""
     name, numbers = "ssd.flash.part.read_latency", [20.0, 30.0, 40.0]

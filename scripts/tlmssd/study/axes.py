@@ -75,7 +75,7 @@ class Span:
             value = self.low * (self.high / self.low) ** share
         else:
             value = self.low + (self.high - self.low) * share
-        return float(round(value)) if self.whole else float(f"{value:.9g}")
+        return float(round(value)) if self.whole else tidy(value, self.unit, 9)
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _values(parts: dict[str, Entry], span: Span) -> list[float] | None:
             parts["step"].fail("must be above 0")
         count = math.floor((span.high - span.low) / step + 1e-9) + 1
         _bounded(parts["step"], count)
-        return [float(f"{span.low + i * step:.12g}") for i in range(count)]
+        return [tidy(span.low + i * step, span.unit) for i in range(count)]
     if "factor" in parts:
         factor, unit = _quantity(parts["factor"])
         if unit:
@@ -265,7 +265,7 @@ def _values(parts: dict[str, Entry], span: Span) -> list[float] | None:
         count = math.floor(math.log(span.high / span.low) / math.log(factor) + 1e-9) + 1
         _bounded(parts["factor"], count)
         values = [span.low * factor**i for i in range(count)]
-        return [float(round(value)) if span.whole else float(f"{value:.12g}") for value in values]
+        return [float(round(value)) if span.whole else tidy(value, span.unit) for value in values]
     return None
 
 
@@ -298,12 +298,21 @@ def _goes_with(unit: str, other: str) -> bool:
 def _converted(value: float, unit: str, other: str) -> float:
     if unit == other:
         return value
-    return float(f"{value * units.BASES[unit][0] / units.BASES[other][0]:.12g}")
+    if units.BASES[unit][1] == "B":
+        return float(Fraction(value) * _factor(unit) / _factor(other))
+    return tidy(value * units.BASES[unit][0] / units.BASES[other][0], other)
+
+
+def tidy(value: float, unit: str, digits: int = 12) -> float:
+    """A value without the last digits, which are those of the calculation; a size keeps its bytes,
+    of which there may be more than `digits` tell."""
+    is_size = units.BASES.get(unit, (1.0, unit))[1] == "B"
+    return float(f"{value:.{15 if is_size else digits}g}")
 
 
 def quantity(value: float, unit: str) -> str:
     """A number with its unit, as scenarios write it."""
-    number = str(int(value)) if value.is_integer() and abs(value) < 1e15 else f"{value:.12g}"
+    number = str(int(value)) if value.is_integer() and abs(value) < 2**53 else f"{value:.12g}"
     return f"{number} {unit}" if unit else number
 
 

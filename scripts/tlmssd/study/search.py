@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 
 import optuna
 
-from tlmssd.study.axes import Axis, Choice
+from tlmssd.study.axes import Axis, Choice, tidy
 from tlmssd.study.session import Row
 from tlmssd.study.study import Point, Search, Study
 
@@ -73,7 +73,7 @@ def suggest(trial: optuna.Trial, axis: Axis) -> Choice:
             )
         else:
             value = trial.suggest_float(axis.name, span.low, span.high, log=span.logarithmic)
-        return axis.exactly(float(f"{float(value):.9g}"))
+        return axis.exactly(tidy(float(value), span.unit, 9))
     # Of two numbers none is nearer; cmaes knows numbers only, and would draw words by chance.
     knows_words = not isinstance(trial.study.sampler, optuna.samplers.CmaEsSampler)
     if axis.unit is not None and len(axis.choices) > (2 if knows_words else 1):
