@@ -1,5 +1,6 @@
 """Quantities: what a unit is worth, and how a value is said."""
 
+import contextlib
 import json
 import math
 
@@ -10,12 +11,15 @@ from tests.conftest import carry_out
 from tlmssd import units
 from tlmssd.errors import InputError
 from tlmssd.quantities import percent_text, quantity_text
+from tlmssd.runs import Runner
+from tlmssd.study.axes import read_axis
+from tlmssd.study.document import read_document
 from tlmssd.study.expressions import parse
 from tlmssd.study.figures import Reader
 
 KNOWN = {
-    "s": {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1, "min": 60, "h": 3600,
-          "d": 24 * 3600, "y": 365 * 24 * 3600},
+    "s": {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3,
+          "s": 1, "min": 60, "h": 3600, "d": 24 * 3600, "y": 365 * 24 * 3600},
     "B": {"B": 1, "kB": 1000, "KB": 1000, "MB": 1000**2, "GB": 1000**3, "TB": 1000**4,
           "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3, "TiB": 1024**4},
     "Hz": {"Hz": 1, "kHz": 1e3, "MHz": 1e6, "GHz": 1e9, "MT/s": 1e6, "GT/s": 1e9},
@@ -34,6 +38,60 @@ def test_every_unit_is_worth_what_it_is(base):
         assert value == pytest.approx(2.5 * factor, rel=1e-12), unit
         assert units.parse(f"2.5 {unit}") == value
         assert parse(f"iops * 2.5 {unit}").value(lambda name: 4.0) == pytest.approx(4 * value)
+
+
+PARAMETERS = {
+    "s": "ssd.host.link_latency",
+    "B": "firmware.buffer.capacity",
+    "B/s": "ssd.dram.bandwidth",
+    "Hz": "ssd.cpu.clock",
+    "C": "ssd.flash.reliability.temperature",
+}
+"""One in each base unit that the program has."""
+
+
+@pytest.mark.parametrize("base", PARAMETERS)
+def test_the_program_s_units_are_these(base, folder):
+    """It names those that it takes, and takes all that are here, for as much."""
+    with Runner() as runner:
+        resolver = runner.resolver(folder / "small.yaml")
+        with pytest.raises(InputError) as refused:
+            resolver.resolve(((PARAMETERS[base], "5 parsecs"),))
+        named = str(refused.value).partition("; use ")[2].replace(" or ", ", ").split(", ")
+        assert set(named) - {"K"} <= set(KNOWN[base])  # K is C but for where it begins
+        for unit in KNOWN[base]:
+            if unit in ("y", "TB/s", "TiB/s"):
+                continue  # of times beyond a run, and beyond any drive
+            with contextlib.suppress(OutOfRange):
+                node = resolved(resolver, base, f"3 {unit}")
+                assert units.parse(str(node)) == pytest.approx(units.parse(f"3 {unit}"))
+
+
+class OutOfRange(Exception):
+    """The unit is known; so much of it is not allowed."""
+
+
+def resolved(resolver, base: str, text: str):
+    """What the program makes of a value."""
+    try:
+        node = resolver.resolve(((PARAMETERS[base], text),))
+    except InputError as error:
+        assert "is not a unit" not in str(error), error
+        raise OutOfRange from error
+    for word in PARAMETERS[base].split("."):
+        node = node[word]
+    return node
+
+
+def test_micro_signs_are_units_of_axes_and_expressions(folder):
+    """They were words."""
+    for micro in ("\u00b5", "\u03bc"):
+        text = f"ssd.host.link_latency: [50 {micro}s, 60{micro}s]\n"
+        (folder / "axis.yaml").write_text(text, encoding="utf-8")
+        ((name, entry),) = read_document(folder / "axis.yaml").items()
+        axis = read_axis(name, entry, True)
+        assert [axis.value(choice) for choice in axis.choices] == [50, 60]
+        assert parse(f"read.p99 < 5 {micro}s").violation(lambda name: 4e-6) == pytest.approx(-0.2)
 
 
 def test_no_unit_is_left_out_of_this():

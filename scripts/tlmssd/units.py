@@ -8,6 +8,8 @@ TIMES = {
     "ps": 1e-12,
     "ns": 1e-9,
     "us": 1e-6,
+    "\u00b5s": 1e-6,  # the micro sign
+    "\u03bcs": 1e-6,  # the Greek letter
     "ms": 1e-3,
     "s": 1.0,
     "min": 60.0,
@@ -26,7 +28,10 @@ BASES: dict[str, tuple[float, str]] = {
 }
 """Unit to its factor and base unit; what is not here is its own base."""
 
-QUANTITY = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([A-Za-z%][A-Za-z/]*)?\s*")
+QUANTITY = re.compile(
+    r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
+    r"\s*([A-Za-z%\u00b5\u03bc][A-Za-z/]*)?\s*"
+)
 
 
 def split(text: str) -> tuple[float, str] | None:
