@@ -7,7 +7,7 @@ from reports import operation, report, write
 
 import tlmssd
 from tlmssd.errors import InputError
-from tlmssd.metrics import UnknownMetric, higher_is_better
+from tlmssd.metrics import UnknownMetric, higher_is_better, loads_by_name
 
 
 @pytest.fixture
@@ -121,3 +121,20 @@ def test_which_way_is_better():
     assert higher_is_better("cliff.time") is True
     assert higher_is_better("statistics.flash.die_0.busy") is None
     assert higher_is_better("read.commands") is None
+
+
+@pytest.mark.parametrize("name", ["tail", "mean", "ledger", "p99", "read", "a.b"])
+def test_names_of_loads_do_not_say_which_way_is_better(name):
+    assert higher_is_better(f"loads.{name}.read.commands") is None
+    assert higher_is_better(f"loads.{name}.queue_depth.mean") is None
+    assert higher_is_better(f"loads.{name}.write.p99.9") is False
+    assert higher_is_better(f"loads.{name}.write.tail.ledger.sense") is False
+    assert higher_is_better(f"loads.{name}.own_time.iops") is True
+
+
+def test_no_load_is_lost_by_its_name():
+    loads = [{"name": name, "number": place} for place, name in enumerate(["a", "a", "a_2", "a"])]
+    found = loads_by_name({"results": {"loads": loads}})
+    assert {name: load["number"] for name, load in found.items()} == {
+        "a": 0, "a_3": 1, "a_2": 2, "a_4": 3,
+    }  # fmt: skip

@@ -22,8 +22,8 @@ A metric has a short name, and its path in report.json means the same:
 """
 
 import difflib
+import itertools
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
@@ -73,13 +73,17 @@ def figures(report: Mapping) -> dict[str, Metric]:
 
 
 def loads_by_name(report: Mapping) -> dict[str, Mapping]:
-    """The results of each load of a report.json; a name that is there again gets a number."""
+    """The results of each load of a report.json; a name that is there again gets a number, one with
+    which it is no other load's."""
+    loads = report.get("results", {}).get("loads", [])
+    given = {load["name"] for load in loads}
     found: dict[str, Mapping] = {}
-    seen: Counter[str] = Counter()
-    for load in report.get("results", {}).get("loads", []):
+    for load in loads:
         name = load["name"]
-        seen[name] += 1
-        found[f"{name}_{seen[name]}" if seen[name] > 1 else name] = load
+        if name in found:
+            numbered = (f"{name}_{number}" for number in itertools.count(2))
+            name = next(one for one in numbered if one not in found and one not in given)
+        found[name] = load
     return found
 
 
@@ -138,11 +142,21 @@ def higher_is_better(name: str) -> bool | None:
     if name.startswith("lifetime."):
         return {"cycles_per_drive_write": False, "wear_in_slc_mode": None}.get(last, True)
     lower = name.startswith(("write_amplification", "checks.wrong"))
-    parts = name.split(".")
+    parts = _of_operation(name)
     latency = any(part in ("mean", "max", "min", "stddev", "ledger", "tail") for part in parts)
     percentile = any(part[:1] == "p" and part[1:].isdigit() for part in parts)
-    operation = any(part in OPERATIONS for part in parts)
-    return False if lower or (operation and (latency or percentile)) else None
+    return False if lower or (parts and (latency or percentile)) else None
+
+
+def _of_operation(name: str) -> list[str]:
+    """The words of a figure behind its operation; none where it is of none.
+
+    The name of a load, which may be any word, is not looked at.
+    """
+    parts = name.split(".")
+    first = 2 if parts[0] == "loads" else 0
+    places = [place for place in range(first, len(parts)) if parts[place] in OPERATIONS]
+    return parts[places[-1] + 1 :] if places else []
 
 
 def _add_load(found: dict[str, Metric], prefix: str, load: Mapping) -> None:
