@@ -473,6 +473,23 @@ def test_a_folder_that_takes_no_files_is_told_before_anything_runs(tmp_path, mon
         check_writable(tmp_path / "page.html")
 
 
+def test_an_untimed_run_is_no_real_drive_and_has_no_rates(two, folder, capsys):
+    (folder / "untimed.yaml").write_text(
+        (folder / "small.yaml").read_text() + "run: {timed: false}\n"
+    )
+    words = ["small.yaml", "untimed.yaml", "--seeds", "1", "--csv", "all.csv", "--out", "page.html"]
+    assert cli.main(["compare", *words]) == 0
+    said = capsys.readouterr().out
+    (line,) = (line for line in said.splitlines() if line.startswith("iops "))
+    assert line.split()[3:] == ["-", "-", "-"]
+    assert "real drive" not in said
+    reason = "untimed took no simulated time (run.timed: false): it has no rates"
+    assert reason in said and reason in (folder / "page.html").read_text()
+    assert "iops,1/s,untimed,,,1,," in (folder / "all.csv").read_text()
+    assert cli.main(["compare", "untimed.yaml", "small.yaml", "--seeds", "1"]) == 0
+    assert reason in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("given", "complaint"),
     [

@@ -138,3 +138,12 @@ def test_no_load_is_lost_by_its_name():
     assert {name: load["number"] for name, load in found.items()} == {
         "a": 0, "a_3": 1, "a_2": 2, "a_4": 3,
     }  # fmt: skip
+
+
+def test_rates_are_not_known_where_no_time_was_measured(tmp_path):
+    content = report(read=operation(100.0, {"sense": 100.0}, {"sense": 200.0}))
+    content["measured_time"] = {"value": 0.0, "unit": "s"}
+    found = tlmssd.Result(write(tmp_path / "untimed", content))
+    for name in ("iops", "bandwidth", "loads.load.iops"):
+        assert math.isnan(found.value(name))
+    assert found.value("write_amplification") == 1.5

@@ -34,6 +34,8 @@ OPERATIONS = ("read", "write", "trim", "flush", "write zeroes")
 UNITS = {"commands": "commands", "bytes": "B", "iops": "1/s"}
 SKIPPED = {"distribution", "series", "ledger_by_latency", "share_of_time_at_depth", "trace"}
 """Members of report.json that are curves or texts, not figures."""
+RATES = ("iops", "bandwidth", "queue_depth.mean", "queue_depth.max")
+"""Of a load, which are not known where no time was measured."""
 NEAR = 0.6
 """Likeness (difflib) from which a name may be what was meant: a swap of letters has 0.75, a random
 word some 0.5."""
@@ -67,9 +69,18 @@ def figures(report: Mapping) -> dict[str, Metric]:
     _add_load(found, "", report.get("results", {}).get("total", {}))
     for name, load in loads_by_name(report).items():
         _add_load(found, f"loads.{name}.", load)
+    if measured_nothing(report):
+        for prefix in ("", *(f"loads.{name}." for name in loads_by_name(report))):
+            for name in {prefix + rate for rate in RATES} & found.keys():
+                found[name] = Metric(math.nan, found[name].unit)
     for group in ("write_amplification", "lifetime", "cliff", "statistics"):
         _add(found, group, report.get(group), "")
     return {canonical(name): figure for name, figure in found.items()}
+
+
+def measured_nothing(report: Mapping) -> bool:
+    """Whether no time was measured: untimed, or all of the load was ramp."""
+    return report.get("measured_time", {}).get("value") == 0
 
 
 def loads_by_name(report: Mapping) -> dict[str, Mapping]:

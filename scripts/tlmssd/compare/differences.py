@@ -164,6 +164,8 @@ def _change(name: str, first: Sequence[float], other: Sequence[float], paired: b
         return Change(math.nan, math.nan, None, None)
     base = float(np.mean(first))
     difference = _difference(first, other)
+    if math.isnan(difference):
+        return Change(math.nan, math.nan, None, None)
     share = difference / abs(base) if base else math.copysign(math.inf, difference)
     direction = higher_is_better(name)
     better = None if direction is None or not difference else (difference > 0) == direction

@@ -63,7 +63,8 @@ def _reasons(comparison: "Comparison") -> list[str]:
     for side in comparison.sides[1:]:
         told = [reason for reason in comparison.reasons if reason.other == side.name]
         if not told:
-            sentences.append(f"{side.name}: without ledgers on both sides no cause is known.")
+            reasons = [one.why_no_ledgers for one in (comparison.sides[0], side)]
+            sentences += [f"{reason}." for reason in reasons if reason]
         which = f"{side.name}: " if len(comparison.sides) > 2 else ""
         sentences += [f"{which}{reason.sentence()}" for reason in told]
     return sentences

@@ -42,6 +42,20 @@ class Side:
         return told + list(advice.values())
 
     @property
+    def why_no_ledgers(self) -> str:
+        """A sentence on why it does not say where the time went; empty where it does."""
+        if self.has_ledgers:
+            return ""
+        if self.results[0].parameters.get("run.timed") == "false":
+            return (
+                f"{self.name} took no simulated time (run.timed: false): it has no rates and no "
+                "latencies, and no causes of them"
+            )
+        if self.results[0].seed is not None:
+            return f"{self.name} measured no commands: it has no latencies and no causes of them"
+        return f"{self.name} is a real drive: it does not say where its time goes"
+
+    @property
     def has_ledgers(self) -> bool:
         """Whether it says where the time went."""
         return all(result.has_ledgers for result in self.results)

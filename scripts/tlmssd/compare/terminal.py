@@ -76,10 +76,10 @@ def _reasons(comparison: "Comparison") -> str:
             lines.append(f"Why {side.name} differs from {comparison.sides[0].name}")
             lines += [f"  {reason.sentence()}" for reason in told]
         elif not side.has_ledgers:
-            lines.append(f"{side.name} is a real drive: it does not say where its time goes")
-    if not comparison.sides[0].has_ledgers:
-        lines = [f"{comparison.sides[0].name} is a real drive: it does not say where time goes"]
-    return "\n".join(lines)
+            lines.append(side.why_no_ledgers)
+    if reason := comparison.sides[0].why_no_ledgers:
+        lines = [reason, *(side.why_no_ledgers for side in comparison.sides[1:])]
+    return "\n".join(line for line in lines if line)
 
 
 def _parameters(comparison: "Comparison") -> str:
