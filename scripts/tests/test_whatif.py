@@ -122,6 +122,25 @@ def test_channels_take_the_dies_that_are_there(drive):
     assert channels.step(wide, 63.0).settings["ssd.flash.ways"] == "1"
 
 
+def test_there_are_no_more_than_the_program_takes(drive):
+    for name, path, most in (
+        ("cores", "ssd.cpu.cores", 256),
+        ("decoders", "ssd.flash.ecc.engines", 1024),
+    ):
+        full = Drive({**drive.parameters, path: str(most)})
+        assert step(full, name, 0.5) is None
+        nearly = step(Drive({**drive.parameters, path: str(most - 1)}), name, 3.0)
+        assert (nearly.after, nearly.ratio) == (str(most), most / (most - 1))
+
+
+def test_lanes_of_generation_6_carry_236_of_256(drive):
+    """As in models/host/link.cpp."""
+    fast = Drive({**drive.parameters, "ssd.host.link": "pcie5x16"})
+    found = step(fast, "link", 0.5)
+    assert found.after == "pcie6x16"
+    assert found.ratio == pytest.approx(64 * 236 / 256 / (32 * 128 / 130))
+
+
 def test_every_step_is_a_scenario_that_the_program_takes(scenario, drive):
     for resource in resources():
         for share in (0.1, 0.5, 2.0):

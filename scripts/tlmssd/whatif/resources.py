@@ -74,7 +74,7 @@ def resources() -> list[Resource]:
         Resource("cache", "capacity of the cache", _cache, _has_cache),
         Resource("map cache", "capacity of the cache of map pages",
                  _map_cache, _has_map_cache),
-        Resource("pSLC", "blocks in SLC mode, static and borrowed", _pslc, _has_pslc),
+        Resource("pSLC", "blocks in SLC mode, static and dynamic", _pslc, _has_pslc),
         Resource("decoders", "decoders of each kind", _decoders, _has_decoders),
         Resource("flash bus", "transfers per second of a channel", _rate("ssd.flash.bus")),
         Resource("channels", "channels, with as many dies as before", _channels),
@@ -134,9 +134,9 @@ GENERATIONS = {
     3: 8 * 128 / 130,
     4: 16 * 128 / 130,
     5: 32 * 128 / 130,
-    6: 64,
+    6: 64 * 236 / 256,
 }
-"""Gb/s of a lane after its line code, by generation (of 6, which has flits, about)."""
+"""Gb/s of a lane after its line code, by generation (of 6: after its flits), as the emulator's."""
 LANES = (1, 2, 4, 8, 16)
 NEARLY = 0.98
 """Twice as fast but for the line code is twice as fast."""
@@ -171,20 +171,24 @@ def more_pieces(count: int, share: float) -> int:
     return count + max(1, math.floor(count * share + 1e-9))
 
 
-MOST_CORES = 256
+MOST_CORES, MOST_DECODERS = 256, 1024
+"""That the program takes."""
 
 
-def _cores(drive: Drive, share: float) -> Step:
-    path = "ssd.cpu.cores"
+def _cores(drive: Drive, share: float) -> Step | None:
+    return _more(drive, "ssd.cpu.cores", share, MOST_CORES)
+
+
+def _decoders(drive: Drive, share: float) -> Step | None:
+    return _more(drive, "ssd.flash.ecc.engines", share, MOST_DECODERS)
+
+
+def _more(drive: Drive, path: str, share: float, most: int) -> Step | None:
+    """More of them, up to the `most` that there may be; None where there are as many."""
     before = drive.whole(path)
-    after = min(more_pieces(before, share), MOST_CORES)
-    return Step(str(before), str(after), after / before, {path: str(after)})
-
-
-def _decoders(drive: Drive, share: float) -> Step:
-    path = "ssd.flash.ecc.engines"
-    before = drive.whole(path)
-    after = more_pieces(before, share)
+    after = min(more_pieces(before, share), most)
+    if after <= before:
+        return None
     return Step(str(before), str(after), after / before, {path: str(after)})
 
 
