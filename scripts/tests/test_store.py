@@ -77,6 +77,22 @@ def test_only_what_processes_of_this_machine_have_left_is_removed(tmp_path):
     assert left == {names[0], names[2], names[3]}
 
 
+def test_what_a_process_leaves_that_dies_while_it_notes_a_failure_is_removed(tmp_path, monkeypatch):
+    store = Store.create(tmp_path / "store")
+    names = []
+
+    def look(source, target):
+        names.extend(path.name for path in (store.folder / "scratch").iterdir())
+        os.replace(source, target)
+
+    monkeypatch.setattr(os, "rename", look)
+    store.put_failure("abcd", "failed", "why")
+    assert store.failure("abcd") == ("failed", "why")
+    (name,) = names
+    assert name.startswith(f"{socket.gethostname()}-{os.getpid()}-")
+    assert not list((store.folder / "scratch").iterdir())
+
+
 def refuse_runs(monkeypatch, number):
     """Nothing can be moved to where runs are kept."""
     rename = os.rename

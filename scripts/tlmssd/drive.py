@@ -50,7 +50,7 @@ class Drive:
         return self.whole(CHANNELS) * self.whole(WAYS) * self.whole(DIES_PER_WAY)
 
     @property
-    def blocks_of_each_plane(self) -> int:
+    def bytes_of_a_block_per_plane(self) -> int:
         """Bytes of one block in each plane of each die."""
         part = "ssd.flash.part."
         pages = self.dies * self.whole(part + "planes") * self.whole(part + "pages_per_block")
@@ -70,7 +70,7 @@ class Drive:
         given = self.number(USER_CAPACITY)
         if given > 0:
             return int(given)
-        flash = self.blocks_of_each_plane * self.whole("ssd.flash.part.blocks_per_plane")
+        flash = self.bytes_of_a_block_per_plane * self.whole("ssd.flash.part.blocks_per_plane")
         return int(flash / (1 + self.over_provisioning))
 
 

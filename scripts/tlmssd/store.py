@@ -107,9 +107,10 @@ class Store:
         """Remembers that a run fails."""
         target = self._failure(key)
         target.parent.mkdir(exist_ok=True)
-        with tempfile.NamedTemporaryFile("w", dir=self.folder / "scratch", delete=False) as file:
-            json.dump([status, reason], file)
-        os.rename(file.name, target)
+        with self.scratch() as folder:
+            file = folder / "failure"
+            file.write_text(json.dumps([status, reason]), encoding="utf-8")
+            os.rename(file, target)
 
     def snapshot(self, key: str) -> Path:
         """File of a preconditioned drive, whether it is there or not."""

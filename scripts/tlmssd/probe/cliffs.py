@@ -110,10 +110,9 @@ def _is_sharpest(rates: np.ndarray, place: int, fall: float) -> bool:
 
 def _crossing(points: Sequence[Point], place: int, before: float, after: float) -> float:
     """Bytes written at the fall: of the piece that crosses it, the part that went fast."""
-    done = sum(point.bytes for point in points[:place])
-    for point in points[place - 1 : place]:
-        done -= point.bytes
-    for point in points[max(place - 1, 0) : place + 2]:
+    first = max(place - 1, 0)
+    done = sum(point.bytes for point in points[:first])
+    for point in points[first : place + 2]:
         share = (1 / after - 1 / point.bandwidth) / (1 / after - 1 / before)
         done += point.bytes * min(max(share, 0.0), 1.0)
     return done
