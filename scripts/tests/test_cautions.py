@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 from tests.conftest import STUDY, carry_out
+from tlmssd.cli import main
 from tlmssd.store import Store
 from tlmssd.study.cautions import cautions
 from tlmssd.study.session import Row
@@ -16,7 +17,9 @@ from tlmssd.study_page import write_page
 
 
 def study_of(*constraints):
-    return SimpleNamespace(constraints=[SimpleNamespace(name=name) for name in constraints])
+    return SimpleNamespace(
+        constraints=[SimpleNamespace(name=name) for name in constraints], metrics=()
+    )
 
 
 def rows_of(*points):
@@ -70,6 +73,42 @@ def test_advice_is_counted_by_rule_with_the_words_of_the_first_run():
         "2 of 4 runs: short: few of 1",
         "2 of 4 runs: steady: not yet",
     ]
+
+
+def test_runs_without_a_value_of_what_was_asked_for_are_counted(folder):
+    """They ended as if all were well, with empty columns."""
+    study = STUDY.replace("tail: read.p99", "tail: read.p99, none: 1 / (iops - iops)")
+    study = study.replace("load.iodepth: [1, 4]", "load.rw: [randread, randwrite]")
+    (folder / "study.yaml").write_text(study)
+    said = carry_out("study.yaml", "out").cautions
+    assert "4 of 8 runs: metric tail has no value" in said
+    assert "8 of 8 runs: metric none has no value" in said
+    assert "4 of 8 runs: metric wa has no value" in said
+
+
+def test_runs_that_measured_nothing_are_told(folder):
+    """Their rates were 0, and the best or the worst of all."""
+    (folder / "study.yaml").write_text(
+        "base: small.yaml\naxes: {load.ramp_requests: [0, 500]}\nobjectives: {iops: maximize}\n"
+    )
+    report = carry_out("study.yaml", "out")
+    assert [math.isnan(row.values["iops"]) for row in report.rows] == [False, True]
+    assert "1 of 2 runs: metric iops has no value" in report.cautions
+    assert any("nothing was measured: the ramp" in line for line in report.cautions)
+
+
+@pytest.mark.parametrize("objective", ["read.p99", "1 / (iops - iops)"])
+@pytest.mark.parametrize("search", ["", "search: {sampler: random, points: 3}\n"])
+def test_an_objective_that_no_run_has_is_refused(folder, capsys, objective, search):
+    """As what-if refuses such a metric."""
+    (folder / "study.yaml").write_text(
+        "base: small.yaml\nset: {load.rw: randwrite}\naxes: {load.iodepth: [1, 4]}\n"
+        f"objectives: {{{objective}: minimize}}\n{search}"
+    )
+    assert main(["explore", "study.yaml", "--jobs", "1", "--no-page"]) == 2
+    assert f"study.yaml:4: objectives.{objective}: " in (error := capsys.readouterr().err)
+    assert f"objective {objective} has no value in any run\n" in error
+    assert not (folder / "out").exists()
 
 
 def test_a_study_ends_with_what_is_to_be_said_against_it(folder):

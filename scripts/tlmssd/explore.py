@@ -3,6 +3,7 @@
 import argparse
 import collections
 import json
+import math
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -79,6 +80,15 @@ def refuse_foreign(out: Path) -> None:
         raise InputError(f"{out}: is not empty and holds no earlier study; name another by --out")
 
 
+def refuse_unknown_objectives(study: Study, rows: Sequence[Row]) -> None:
+    """Raises InputError where runs have results, but none a value of an objective."""
+    entries = {metric.name: metric.entry or study.entry for metric in study.metrics}
+    found = [row.values for row in rows if row.status == "ok"]
+    for objective in study.objectives:
+        if found and all(math.isnan(values[objective.metric]) for values in found):
+            entries[objective.metric].fail(f"objective {objective.metric} has no value in any run")
+
+
 class Exploration:
     """A study, from its points to its report."""
 
@@ -105,6 +115,7 @@ class Exploration:
         self.progress.end()
         if all(row.status == "refused" for row in rows):
             self.study.entry.fail(f"every point is refused; the first: {rows[0].reason}")
+        refuse_unknown_objectives(self.study, rows)
         return Report(
             self.study, self.known, self.runner, rows, session.savings, time.monotonic() - begin
         )

@@ -1,4 +1,5 @@
-"""What is said against a study as a whole: the advice of its runs, constraints that nothing meets.
+"""What is said against a study as a whole: the advice of its runs, metrics that they do not have,
+constraints that nothing meets.
 
 Counted over all of its rows, whatever order its runs ended in.
 """
@@ -14,11 +15,21 @@ from tlmssd.study.study import Study
 
 
 def cautions(study: Study, rows: Sequence[Row]) -> list[str]:
-    """Sentences about constraints, if no point meets them all, and about each advice.
+    """Sentences about constraints, if no point meets them all, about metrics that runs do not have,
+    and about each advice.
 
     `rows`: of all runs, those of a point one behind the other.
     """
-    return [*_unmet(study, rows), *_advice(rows)]
+    return [*_unmet(study, rows), *_unknown(study, rows), *_advice(rows)]
+
+
+def _unknown(study: Study, rows: Sequence[Row]) -> Iterator[str]:
+    """Of each metric that the study asks for, in how many runs it has no value."""
+    runs = [row for row in rows if row.status == "ok"]
+    for metric in study.metrics:
+        missing = sum(math.isnan(row.values[metric.name]) for row in runs)
+        if missing and metric.entry:
+            yield f"{missing} of {len(runs)} runs: metric {metric.name} has no value"
 
 
 def _unmet(study: Study, rows: Sequence[Row]) -> Iterator[str]:

@@ -16,7 +16,7 @@ limits: {time: 10 min, memory: 4 GiB}   # of each run
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tlmssd import units
@@ -267,6 +267,11 @@ def _objectives(
             part.fail("is the name of a column of the results; name a metric")
         if name not in (metric.name for metric in metrics):
             metrics += (Metric(name, read_expression(part, name), part),)
+        # One of those that a study without metrics has is asked for here.
+        metrics = tuple(
+            replace(metric, entry=part) if metric.name == name and not metric.entry else metric
+            for metric in metrics
+        )
         objectives.append(Objective(name, goal == "maximize"))
     return metrics, tuple(objectives)
 

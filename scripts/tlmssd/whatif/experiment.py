@@ -140,8 +140,9 @@ class Bench:
         values = self.values({})
         mean = float(np.mean(values))
         if not (math.isfinite(mean) and mean > 0 and min(values) >= 0):
+            found = "has no value" if math.isnan(mean) else f"is {mean:g}"
             raise InputError(
-                f"--metric {self.metric}: it is {mean:g} in {self.scenario}; what-if compares "
+                f"--metric {self.metric}: it {found} in {self.scenario}; what-if compares "
                 "by ratios and needs a metric above 0"
             )
         return values
