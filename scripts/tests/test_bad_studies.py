@@ -237,6 +237,16 @@ def test_an_axis_may_need_what_another_one_sets(folder):
     assert report.statuses == {"ok": 6, "refused": 2}
 
 
+def test_two_mistakes_are_told_apart(folder, capsys):
+    """They ran into each other."""
+    study = STUDY.replace("axes:", "set: {load.iodpeth: 3, firmware.gc.polcy: greedy}\naxes:", 1)
+    (folder / "study.yaml").write_text(study.replace("  load.iodepth: [1, 4]\n", ""))
+    assert main(["explore", "study.yaml", "--check"]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert "did you mean 'policy'?; --set load.iodpeth=3: key 'iodpeth'" in error
+
+
 def test_other_peoples_folders_are_left_alone(folder, capsys):
     (folder / "mine").mkdir()
     (folder / "mine/results.csv").write_text("mine")

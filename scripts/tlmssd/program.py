@@ -46,7 +46,8 @@ class Program:
             [self.path, *arguments], capture_output=True, text=True, check=False, env=environment()
         )
         if answer.returncode != 0:
-            raise InputError(answer.stderr.strip().removeprefix("tlmssd: "))
+            lines = answer.stderr.strip().splitlines()
+            raise InputError("; ".join(line.removeprefix("tlmssd: ") for line in lines))
         return answer.stdout
 
 

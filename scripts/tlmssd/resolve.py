@@ -69,7 +69,7 @@ class Resolver:
             raise RunFailed("the program has ended while it filled in scenarios")
         answer = json.loads(line)
         if "errors" in answer:
-            raise InputError("\n".join(error["text"] for error in answer["errors"]))
+            raise InputError("; ".join(error["text"] for error in answer["errors"]))
         found = with_absolute_files(answer["scenario"], self.scenario.parent)
         return with_absolute_plugins(found, self.scenario.parent, self._installed)
 
