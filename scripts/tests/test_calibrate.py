@@ -427,6 +427,21 @@ def test_jobs_that_the_scenario_does_not_run_are_named(small):
         calibrate("study.yaml", jobs=1)
 
 
+@pytest.mark.parametrize("name", ["drive.yaml", "part.yaml", "calibration.json"])
+def test_what_is_read_is_never_written(small, capsys, name):
+    """A base or a measurement among the results of an earlier calibration."""
+    (small / "found").mkdir()
+    (small / "found/.tlmssd-calibration").touch()
+    key, file = ("measured", "measured.json") if name.endswith("json") else ("base", "base.yaml")
+    (small / "found" / name).write_text((small / file).read_text())
+    study = (small / "study.yaml").read_text()
+    (small / "study.yaml").write_text(study.replace(f"{key}: {file}", f"{key}: found/{name}"))
+    (small / "found/jobs.fio").write_text((small / "jobs.fio").read_text())
+    assert cli.main(["calibrate", "study.yaml", "--out", "./found"]) == 2
+    error = capsys.readouterr().err
+    assert error == f"tlmssd: found/{name}: is what the command reads; name another\n"
+
+
 def test_a_folder_of_the_users_is_left_alone(small, capsys):
     (small / "mine").mkdir()
     (small / "mine/file").touch()
