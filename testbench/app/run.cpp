@@ -386,9 +386,7 @@ void Run::measure() {
   run_commands_ = simulation_->driver().completed() - before;
   progress.finish();
   note_failures(warnings_, "", failed_before);
-  if (run_commands_ > 0 && measured == 0)
-    warnings_.emplace_back(
-        "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
+  all_ramp_ = run_commands_ > 0 && measured == 0;
   if (const firmware::Firmware& drive = simulation_->ssd().firmware(); drive.read_only())
     warnings_.push_back(fmt::format("the drive has gone read-only: {}", drive.why_read_only()));
   warn_of_clock();

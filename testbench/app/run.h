@@ -137,7 +137,8 @@ class Run {
   std::vector<std::string> warnings_;
   bool failures_ = false;  ///< commands have failed
   std::optional<Interrupted> interrupted_;
-  bool advised_ = false;  ///< the adviser has spoken
+  bool advised_ = false;   ///< the adviser has spoken
+  bool all_ramp_ = false;  ///< commands were carried out, and none was measured
   SteadyConfig until_;
   std::optional<SteadyRounds> rounds_;            ///< with until: steady
   std::optional<nlohmann::ordered_json> steady_;  ///< what became of that, when it is known

@@ -76,6 +76,8 @@ AdviserFacts Run::adviser_facts() const {
   const Ssd& ssd = simulation_->ssd();
   const Geometry& geometry = ssd.shape().geometry;
   AdviserFacts facts;
+  facts.timed = run_section_.timed;
+  facts.all_ramp = all_ramp_;
   facts.user = ssd.user_bytes();
   facts.flash = geometry.bytes();
   if (ssd.own_ftl() != nullptr) {

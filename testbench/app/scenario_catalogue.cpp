@@ -74,7 +74,7 @@ const ParameterTable<ReportSection>& ReportSection::parameters() {
 
 std::vector<std::string> ReportSection::silenced() const {
   std::vector<std::string> known;
-  for (const auto& [name, what] : adviser_rules()) known.emplace_back(name);
+  for (const auto& [name, what] : adviser_rules()) known.push_back(name);
   std::vector<std::string> names;
   std::istringstream text(silence);
   for (std::string name; std::getline(text, name, ',');) {
@@ -83,7 +83,7 @@ std::vector<std::string> ReportSection::silenced() const {
     name = name.substr(first, name.find_last_not_of(' ') - first + 1);
     if (std::find(known.begin(), known.end(), name) == known.end())
       throw InputError("silence: " + in_quotes(name) + " is no rule of the adviser, expected " +
-                       any_of(known) + did_you_mean(name, known));
+                       any_of(known, known.size()) + did_you_mean(name, known));
     names.push_back(name);
   }
   return names;

@@ -395,6 +395,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
   }
   measurement_ = nullptr;
   ramping_ = 0;
+  untimed_ends_.assign(loads.size(), {});
   for (const Load& load : loads) {
     if (load.ramp_requests > 0) ++ramping_;
   }
@@ -412,6 +413,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
       continue;
     }
     load->unflushed = unflushed_after(request.opcode, load->unflushed);
+    if (request.opcode != HostOpcode::flush) ++untimed_ends_[load->number].issued;
     PlacedRequest piece = request;
     bool failed = false;
     do {

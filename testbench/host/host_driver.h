@@ -109,7 +109,8 @@ class HostDriver : public sc_core::sc_module {
   [[nodiscard]] bool finished() const { return finished_; }
   /// Whether the ramps are over.
   [[nodiscard]] bool measuring() const { return measuring_; }
-  /// Of the loads of the last start(), in their order; without start() there are none.
+  /// Of the loads of the last start() or run_untimed(), in their order; untimed, only what was
+  /// issued.
   [[nodiscard]] std::vector<StreamEnd> stream_ends() const;
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
@@ -163,6 +164,7 @@ class HostDriver : public sc_core::sc_module {
   std::unique_ptr<Slots> slots_;
   Pool<SplitRequest> splits_;
   std::vector<std::unique_ptr<Stream>> streams_;
+  std::vector<StreamEnd> untimed_ends_;           ///< of the last run, if that was untimed
   std::vector<std::unique_ptr<Stream>> earlier_;  ///< of earlier runs; the event queue may still wake them
   std::vector<IntrusiveQueue<Stream>> waiting_;   ///< for room in a queue
   std::vector<std::uint32_t> queue_outstanding_;

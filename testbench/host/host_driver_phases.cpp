@@ -11,6 +11,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   measurement_ = &measurement;
   std::move(streams_.begin(), streams_.end(), std::back_inserter(earlier_));
   streams_.clear();
+  untimed_ends_.clear();
   stopping_ = false;
   for (auto& line : waiting_) line = {};
   finished_ = false;
@@ -128,7 +129,8 @@ void HostDriver::finish() {
 }
 
 std::vector<StreamEnd> HostDriver::stream_ends() const {
-  std::vector<StreamEnd> ends;
+  std::vector<StreamEnd> ends = untimed_ends_;
+  if (!ends.empty()) return ends;
   for (const auto& stream : streams_)
     ends.push_back(
         {stream->issued - stream->flushes, stream->lag, stream->last_issue - stream->start, stream->by_time});

@@ -8,7 +8,7 @@ namespace tlmssd {
 
 UntimedTurns::UntimedTurns(const std::vector<Load>& loads, const Scoreboard& scoreboard, std::uint64_t seed)
     : random_(seed, "host.untimed") {
-  for (const Load& load : loads) waiting_.push_back({LookAhead(load, scoreboard)});
+  for (const Load& load : loads) waiting_.push_back({waiting_.size(), LookAhead(load, scoreboard)});
   waiting_.sort([](const UntimedLoad& a, const UntimedLoad& b) {
     return a.requests.load().phase < b.requests.load().phase;
   });

@@ -8,6 +8,7 @@
 // commands of one load take longer than those of another.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <vector>
@@ -19,6 +20,7 @@ namespace tlmssd {
 
 /// A load while it is carried out untimed.
 struct UntimedLoad {
+  std::size_t number;  ///< of those given
   LookAhead requests;
   bool unflushed = false;  ///< it has written since its last flush
 };

@@ -30,10 +30,20 @@ constexpr double k_share_active = 0.5;
 constexpr double k_commands_of_tail = 1000;  ///< with fewer p99.9 is that of the slowest one
 constexpr Picoseconds k_least_lag = 10'000'000'000;
 
+std::string percent(double share) {
+  return fmt::format("{:.0f} %", share * 100);
+}
+
 struct Evidence {
   const Json& report;
   const AdviserFacts& facts;
   std::vector<Advice>& advice;
+  std::string_view rule;  ///< which speaks
+
+  void say(const std::string& text, const std::string& look_at) const {
+    advice.push_back({std::string(rule), text, look_at});
+  }
+  [[nodiscard]] bool measured() const { return report["results"]["total"]["commands"] != 0; }
 
   [[nodiscard]] double statistic(std::string_view name) const {
     return number_in(report["statistics"], name);
@@ -46,6 +56,10 @@ struct Evidence {
     return operations.contains("write") ? operations["write"]["bytes"].get<double>() : 0;
   }
   [[nodiscard]] bool about_writes() const {
+    if (!facts.timed) {  // commands are not counted
+      const double units = statistic("host units written");
+      return units > 0 && units >= k_share_of_writes * (units + statistic("host units read"));
+    }
     const Json& total = report["results"]["total"];
     if (!total["operations"].contains("write")) return false;
     return total["operations"]["write"]["commands"].get<double>() >=
@@ -58,12 +72,10 @@ void unwritten_reads(const Evidence& e) {
   const double unwritten = e.statistic("unmapped reads");
   const double all = e.statistic("host units read");
   if (all == 0 || unwritten < k_share_unwritten * all) return;
-  e.advice.push_back(
-      {"unwritten-reads",
-       fmt::format("{} of what was read was not there (never written, or trimmed): the drive answers that "
-                   "without touching its flash, far faster than data",
-                   share_text(unwritten / all)),
-       "precondition"});
+  e.say(fmt::format("{} of what was read was not there (never written, or trimmed): the drive answers that "
+                    "without touching its flash, far faster than data",
+                    share_text(unwritten / all)),
+        "precondition");
 }
 
 /// What the host's data have cost in flash; firmware that does not count it: what does not fit into
@@ -78,12 +90,10 @@ double programmed(const Evidence& e) {
 void short_for_amplification(const Evidence& e) {
   const double flushed = programmed(e);
   if (!e.about_writes() || flushed >= k_turnovers * e.spare()) return;
-  e.advice.push_back(
-      {"short-for-amplification",
-       fmt::format("{} were written and {} of them programmed, {:.2g} times the spare flash of {}: write "
-                   "amplification and collection need some turnovers to settle",
-                   bytes_text(e.written()), bytes_text(flushed), flushed / e.spare(), bytes_text(e.spare())),
-       "load.number_ios or precondition"});
+  e.say(fmt::format("{} were written and {} of them programmed, {:.2g} times the spare flash of {}: write "
+                    "amplification and collection need some turnovers to settle",
+                    bytes_text(e.written()), bytes_text(flushed), flushed / e.spare(), bytes_text(e.spare())),
+        "load.number_ios or precondition");
 }
 
 /// The part of an operation's latency that is a wait for flash or for room, as a share of it.
@@ -117,12 +127,10 @@ void buffer_holds_load(const Evidence& e) {
   const double buffer = std::max(static_cast<double>(e.facts.write_buffer),
                                  held == nullptr ? 0 : (*held)["value"].get<double>());
   if (!e.about_writes() || e.written() > buffer || writes_waited(e)) return;
-  e.advice.push_back(
-      {"buffer-holds-load",
-       fmt::format("all that was written, {}, fits into the {} of write buffer or cache: write "
-                   "latencies and rates are those of the memory",
-                   bytes_text(e.written()), bytes_text(buffer)),
-       "firmware.buffer.capacity or load.number_ios"});
+  e.say(fmt::format("all that was written, {}, fits into the {} of write buffer or cache: write "
+                    "latencies and rates are those of the memory",
+                    bytes_text(e.written()), bytes_text(buffer)),
+        "firmware.buffer.capacity or load.number_ios");
 }
 
 /// A read that may not wait copies nothing into a full cache, and evicts nothing from it. Where
@@ -136,24 +144,20 @@ void reads_not_cached(const Evidence& e) {
   const std::string found = fmt::format(
       "{} of what reads might have brought into the cache found no room there: ", share_text(skipped / all));
   if (e.facts.copies_wait) {
-    e.advice.push_back({"reads-not-cached",
-                        found + "a read that needs more than an eighth of the cache does not wait for room",
-                        "firmware.cache.capacity"});
+    e.say(found + "a read that needs more than an eighth of the cache does not wait for room",
+          "firmware.cache.capacity");
   } else {
-    e.advice.push_back({"reads-not-cached", found + "it is full, and a read that does not wait makes none",
-                        "firmware.cache.copy_waits"});
+    e.say(found + "it is full, and a read that does not wait makes none", "firmware.cache.copy_waits");
   }
 }
 
 void few_blocks(const Evidence& e) {
   if (!e.about_writes() || e.facts.blocks_of_spare >= k_blocks_of_spare) return;
-  e.advice.push_back(
-      {"few-blocks",
-       fmt::format("each parallel unit has {:.1f} blocks of spare flash, of which four or so are "
-                   "always open or in reserve: collection works with less than the drive seems "
-                   "to have",
-                   e.facts.blocks_of_spare),
-       "ssd.flash.part.pages_per_block"});
+  e.say(fmt::format("each parallel unit has {:.1f} blocks of spare flash, of which four or so are "
+                    "always open or in reserve: collection works with less than the drive seems "
+                    "to have",
+                    e.facts.blocks_of_spare),
+        "ssd.flash.part.pages_per_block");
 }
 
 /// Blocks in SLC mode that have failed leave a drive that writes as if it had none.
@@ -163,15 +167,20 @@ void pslc_worn_out(const Evidence& e) {
   const double lost = number_in(*pslc, "static size lost");
   const double all = lost + number_in(*pslc, "static size");
   if (lost == 0 || lost < k_share_of_pslc_lost * all) return;
-  e.advice.push_back({"pslc-worn-out",
-                      fmt::format("{} of the {} of static pSLC are worn out or have failed: what does not "
-                                  "fit into the rest goes to native blocks",
-                                  bytes_text(lost), bytes_text(all)),
-                      "firmware.pslc.static or ssd.flash.part.slc_endurance"});
+  e.say(fmt::format("{} of the {} of static pSLC are worn out or have failed: what does not "
+                    "fit into the rest goes to native blocks",
+                    bytes_text(lost), bytes_text(all)),
+        "firmware.pslc.static or ssd.flash.part.slc_endurance");
 }
 
 /// A ramp behind a stonewall begins when what is before it has ended: of that nothing is measured.
 void not_measured(const Evidence& e) {
+  if (e.facts.all_ramp) {
+    e.say("nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run",
+          "load.ramp_time or load.ramp_requests");
+    return;
+  }
+  if (!e.measured()) return;
   const Json& loads = e.report["results"]["loads"];
   std::vector<std::string> names;
   for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
@@ -179,21 +188,18 @@ void not_measured(const Evidence& e) {
   }
   if (names.empty()) return;
   const std::string others = names.size() == 1 ? "" : fmt::format(" and {} other loads", names.size() - 1);
-  e.advice.push_back(
-      {"not-measured",
-       fmt::format("nothing is measured of {}{}: measurement begins when the ramps of all loads are "
-                   "over, those behind a stonewall, too",
-                   names.front(), names.size() == 2 ? " and " + names.back() : others),
-       "load.ramp_time or load.ramp_requests"});
+  e.say(fmt::format("nothing is measured of {}{}: measurement begins when the ramps of all loads are "
+                    "over, those behind a stonewall, too",
+                    names.front(), names.size() == 2 ? " and " + names.back() : others),
+        "load.ramp_time or load.ramp_requests");
 }
 
 void ended_by_size(const Evidence& e) {
   for (const LoadEnd& load : e.facts.loads) {
     if (load.wanted == 0 || load.by_time || load.issued >= load.wanted) continue;
-    e.advice.push_back({"ended-by-size",
-                        fmt::format("{} ended after {} of its {} requests: it has no more to ask for",
-                                    load.name, load.issued, load.wanted),
-                        "load.loops, load.io_size or load.time_based"});
+    e.say(fmt::format("{} ended after {} of its {} requests: it has no more to ask for", load.name,
+                      load.issued, load.wanted),
+          e.facts.timed ? "load.loops, load.io_size or load.time_based" : "load.loops or load.io_size");
   }
 }
 
@@ -202,11 +208,10 @@ void falls_behind(const Evidence& e) {
     const auto share =
         static_cast<double>(load.lag) / static_cast<double>(std::max<Picoseconds>(load.lasted, 1));
     if (load.lag < k_least_lag || share < k_share_of_lag) continue;
-    e.advice.push_back({"falls-behind",
-                        fmt::format("{} cannot keep to its times: its last request was issued {} late; its "
-                                    "latencies grow with the length of the run",
-                                    load.name, time_text(static_cast<double>(load.lag))),
-                        "load.rate_iops, load.rate or load.time_scale"});
+    e.say(fmt::format("{} cannot keep to its times: its last request was issued {} late; its "
+                      "latencies grow with the length of the run",
+                      load.name, time_text(static_cast<double>(load.lag))),
+          "load.rate_iops, load.rate or load.time_scale");
   }
 }
 
@@ -214,12 +219,10 @@ void falls_behind(const Evidence& e) {
 void beyond_queue(const Evidence& e) {
   for (const LoadEnd& load : e.facts.loads) {
     if (load.depth <= e.facts.queue_depth || load.issued <= e.facts.queue_depth) continue;
-    e.advice.push_back(
-        {"beyond-queue",
-         fmt::format("{} keeps {} requests outstanding, and its queue holds {}: the others wait "
-                     "in the host, and that wait is not in its latencies",
-                     load.name, load.depth, e.facts.queue_depth),
-         load.key_of_depth + " or " + e.facts.key_of_queue_depth});
+    e.say(fmt::format("{} keeps {} requests outstanding, and its queue holds {}: the others wait "
+                      "in the host, and that wait is not in its latencies",
+                      load.name, load.depth, e.facts.queue_depth),
+          load.key_of_depth + " or " + e.facts.key_of_queue_depth);
   }
 }
 
@@ -232,13 +235,11 @@ void part_of_the_time(const Evidence& e) {
     const auto active = static_cast<double>(e.facts.loads[i].active);
     const double bytes = loads[i]["bytes"].get<double>();
     if (bytes == 0 || active >= k_share_active * measured * 1e12) continue;
-    e.advice.push_back(
-        {"part-of-the-time",
-         fmt::format("{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
-                     "of that: in its own time (own_time in report.json) it moved {}",
-                     e.facts.loads[i].name, time_text(active), time_text(measured * 1e12),
-                     bandwidth_text(bytes / active * 1e12)),
-         "load.runtime"});
+    e.say(fmt::format("{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
+                      "of that: in its own time (own_time in report.json) it moved {}",
+                      e.facts.loads[i].name, time_text(active), time_text(measured * 1e12),
+                      bandwidth_text(bytes / active * 1e12)),
+          "load.runtime");
   }
 }
 
@@ -255,18 +256,15 @@ void few_for_tail(const Evidence& e) {
   }
   const std::vector<std::string>& targets = e.facts.targets_with_few;
   if (!targets.empty())
-    e.advice.push_back(
-        {"few-for-tail",
-         fmt::format("fewer than one command lies beyond what is asked for by {} {}: it is the "
-                     "slowest one, and another seed may give another",
-                     targets.size() == 1 ? "the target" : "the targets", list_text(targets)),
-         "load.number_ios or load.runtime"});
+    e.say(fmt::format("fewer than one command lies beyond what is asked for by {} {}: it is the "
+                      "slowest one, and another seed may give another",
+                      targets.size() == 1 ? "the target" : "the targets", list_text(targets)),
+          "load.number_ios or load.runtime");
   if (few.empty()) return;
-  e.advice.push_back({"few-for-tail",
-                      fmt::format("fewer than {} commands of {}: p99.9 is the slowest one, and another seed "
-                                  "may give another",
-                                  k_commands_of_tail, list_text(few)),
-                      "load.number_ios or load.runtime"});
+  e.say(fmt::format("fewer than {} commands of {}: p99.9 is the slowest one, and another seed "
+                    "may give another",
+                    k_commands_of_tail, list_text(few)),
+        "load.number_ios or load.runtime");
 }
 
 /// Steps of the run in which the load had commands outstanding, from the first to behind the last.
@@ -296,30 +294,16 @@ std::vector<double> bandwidth_of(const Json& load) {
           sum.begin() + static_cast<std::ptrdiff_t>(last - 1)};  // and by the end
 }
 
-/// What was to be steady, and is not.
-void never_steady(const Evidence& e) {
-  const auto say = [&](const std::string& what, const Json& rounds) {
-    if (rounds["met"].get<bool>()) return;
-    e.advice.push_back({"not-steady", what + ": " + rounds["text"].get<std::string>(),
-                        what == "run" ? "run.most_rounds or run.round" : "precondition.most_rounds"});
-  };
-  for (const Json& step : e.report.value("preconditioning", Json::array()))
-    say(fmt::format("precondition.{}", step["step"].get<std::size_t>()), step);
-  if (e.report.contains("steady")) say("run", e.report["steady"]);
-}
-
 /// A load that goes on until it is steady has come into the steady state of its own.
 void steady_of_another_load(const Evidence& e) {
   if (!e.facts.drawn_steady || !e.about_writes() || e.report.contains("steady")) return;
   for (const LoadEnd& load : e.facts.loads) {
     if (load.unlike_steady.empty()) continue;
-    e.advice.push_back(
-        {"steady-of-another-load",
-         fmt::format("{} {}, and the drive is in the steady state of uniform random writes of a "
-                     "mapping page all over it: write amplification and the speed of writes are "
-                     "those of neither until the load has turned its spare flash over some times",
-                     load.name, load.unlike_steady),
-         "precondition.overwrite or precondition.until"});
+    e.say(fmt::format("{} {}, and the drive is in the steady state of uniform random writes of a "
+                      "mapping page all over it: write amplification and the speed of writes are "
+                      "those of neither until the load has turned its spare flash over some times",
+                      load.name, load.unlike_steady),
+          "precondition.overwrite or precondition.until");
   }
 }
 
@@ -335,36 +319,53 @@ void rested_drive(const Evidence& e) {
   if (amplification == nullptr) return;
   const double all = number_in(*amplification, "total") * e.written();
   if ((before - after) * static_cast<double>(e.facts.block) < k_share_found_free * all) return;
-  e.advice.push_back(
-      {"rested-drive",
-       fmt::format("{} blocks were free at the start, {} at the end: the drive had come to rest before the "
-                   "load, and writes found room that collection need not make for them; a host that never "
-                   "pauses finds less",
-                   before, after),
-       "precondition.sustained"});
+  e.say(fmt::format("{} blocks were free at the start, {} at the end: the drive had come to rest before the "
+                    "load, and writes found room that collection need not make for them; a host that never "
+                    "pauses finds less",
+                    before, after),
+        "precondition.sustained");
+}
+
+/// What was to be steady, and is not.
+void never_steady(const Evidence& e) {
+  const auto say = [&](const std::string& what, const Json& rounds) {
+    if (rounds["met"].get<bool>()) return;
+    e.say(what + ": " + rounds["text"].get<std::string>(),
+          what == "run" ? "run.most_rounds or run.round" : "precondition.most_rounds");
+  };
+  for (const Json& step : e.report.value("preconditioning", Json::array()))
+    say(fmt::format("precondition.{}", step["step"].get<std::size_t>()), step);
+  if (e.report.contains("steady")) say("run", e.report["steady"]);
+}
+
+/// Loads whose bandwidth in their own time goes that way; a run that was to be steady is judged by
+/// the figure that was asked for.
+std::vector<std::string> loads_with(Course course, const Evidence& e) {
+  std::vector<std::string> names;
+  if (e.report.contains("steady")) return names;
+  const Json& loads = e.report["results"]["loads"];
+  for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
+    if (e.facts.loads[i].made && course_of(bandwidth_of(loads[i])) == course)
+      names.push_back(e.facts.loads[i].name);
+  }
+  return names;
 }
 
 void not_steady(const Evidence& e) {
-  if (e.report.contains("steady")) return;  // judged by the figure that was asked for
-  const Json& loads = e.report["results"]["loads"];
-  for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
-    if (!e.facts.loads[i].made) continue;
-    const Course course = course_of(bandwidth_of(loads[i]));
-    const std::string& name = e.facts.loads[i].name;
-    if (course == Course::drifting) {
-      e.advice.push_back({"not-steady",
-                          "the bandwidth of " + name +
-                              " still changes: over five rounds it is outside 20 % of range or 10 % of slope "
-                              "(SNIA PTS), so that a longer run gives other figures",
-                          "load.number_ios or precondition"});
-    } else if (course == Course::warming_up) {
-      e.advice.push_back(
-          {"warm-up-visible",
-           "the first fifth of " + name +
-               " has another bandwidth than the rest, which is steady: both are in the figures",
-           "load.ramp_time"});
-    }
-  }
+  never_steady(e);
+  if (!e.measured()) return;
+  for (const std::string& name : loads_with(Course::drifting, e))
+    e.say("the bandwidth of " + name +
+              " still changes: over five rounds it is outside 20 % of range or 10 % of slope "
+              "(SNIA PTS), so that a longer run gives other figures",
+          "load.number_ios or precondition");
+}
+
+void warm_up_visible(const Evidence& e) {
+  for (const std::string& name : loads_with(Course::warming_up, e))
+    e.say("the first fifth of " + name +
+              " has another bandwidth than the rest, which is steady: both are in the figures",
+          "load.ramp_time");
 }
 
 /// A resource that limits the run at a value that was not chosen.
@@ -375,77 +376,178 @@ void default_matters(const Evidence& e) {
     const std::optional<Resource> resource = find_resource(use.label, statistics);
     if (!resource) continue;
     if (std::any_of(resource->keys.begin(), resource->keys.end(), e.facts.changed)) continue;
-    e.advice.push_back({"default-matters",
-                        fmt::format("{}: {} busy, and what it can do is a default of the emulator",
-                                    resource->full_name(), share_text(use.mean())),
-                        resource->keys.front()});
+    e.say(fmt::format("{}: {} busy, and what it can do is a default of the emulator", resource->full_name(),
+                      share_text(use.mean())),
+          resource->keys.front());
   }
 }
 
-/// Whether `rule` may be why one of `targets` (those of report.json) is missed.
-bool concerns_missed_target(std::string_view rule, const Json& targets) {
-  const auto among = [rule](std::initializer_list<std::string_view> rules) {
-    return std::find(rules.begin(), rules.end(), rule) != rules.end();
-  };
+/// Figures that targets ask for.
+enum class Figure : std::uint8_t { amplification, cliff, rate, latency };
+
+Figure figure_of(std::string_view metric) {
+  if (metric.starts_with("write_amplification") || metric.starts_with("lifetime."))
+    return Figure::amplification;
+  if (metric.starts_with("cliff.")) return Figure::cliff;
+  return metric.ends_with("iops") || metric.ends_with("bandwidth") ? Figure::rate : Figure::latency;
+}
+
+/// What a rule judges by.
+enum class Judges : std::uint8_t {
+  commands,  ///< that were measured
+  drive,     ///< its statistics, which untimed runs have, too
+  loads      ///< how they ended, whether anything was measured or not
+};
+
+struct AdviserRule {
+  std::string_view name;
+  std::string sentence;  ///< speaks when
+  void (*speak)(const Evidence& e);
+  Judges judges;
+  std::vector<Figure> concerns;  ///< of a target that is missed, this may be why
+};
+
+/// In the order in which they speak: by how much of the run they put in doubt.
+const std::vector<AdviserRule>& rules() {
+  static const std::vector<AdviserRule> all = {
+      {"not-measured",
+       "a load ended before the ramps of all loads were over, or they take up the whole run",
+       not_measured,
+       Judges::loads,
+       {Figure::rate, Figure::latency}},
+      {"falls-behind",
+       fmt::format("an open-loop load's last request was issued {} and {} of the run late",
+                   time_text(static_cast<double>(k_least_lag)), percent(k_share_of_lag)),
+       falls_behind,
+       Judges::commands,
+       {Figure::rate, Figure::latency}},
+      {"ended-by-size",
+       "a load ended before its number_ios",
+       ended_by_size,
+       Judges::loads,
+       {Figure::cliff, Figure::rate}},
+      {"unwritten-reads",
+       percent(k_share_unwritten) + " or more of what was read was not there (never written, or trimmed)",
+       unwritten_reads,
+       Judges::drive,
+       {}},
+      {"pslc-worn-out",
+       percent(k_share_of_pslc_lost) + " of the static blocks in SLC mode, or more, have failed",
+       pslc_worn_out,
+       Judges::drive,
+       {Figure::cliff}},
+      {"buffer-holds-load",
+       fmt::format("all that was written fits into the write buffer or cache, and neither it nor flushes "
+                   "waited for flash, for {} of their time or more",
+                   percent(k_share_of_waits)),
+       buffer_holds_load,
+       Judges::commands,
+       {}},
+      {"not-steady",
+       "bandwidth changes over five rounds by more than SNIA PTS allows",
+       not_steady,
+       Judges::drive,
+       {}},
+      {"warm-up-visible",
+       "the first fifth of a load differs from the rest, which is steady",
+       warm_up_visible,
+       Judges::commands,
+       {}},
+      {"steady-of-another-load",
+       "the drive is in the steady state of other writes (state: steady)",
+       steady_of_another_load,
+       Judges::drive,
+       {Figure::amplification}},
+      {"rested-drive",
+       fmt::format("blocks that collection had freed before the load took {} or more of what was programmed",
+                   percent(k_share_found_free)),
+       rested_drive,
+       Judges::commands,
+       {Figure::amplification}},
+      {"short-for-amplification",
+       fmt::format("less than {} of the spare flash was programmed with what was written",
+                   percent(k_turnovers)),
+       short_for_amplification,
+       Judges::drive,
+       {Figure::amplification}},
+      {"reads-not-cached",
+       fmt::format("{} of what reads might have brought into the cache, or more, found no room there",
+                   percent(k_share_not_copied)),
+       reads_not_cached,
+       Judges::commands,
+       {}},
+      {"few-blocks",
+       fmt::format("a parallel unit has fewer than {} blocks of spare flash", k_blocks_of_spare),
+       few_blocks,
+       Judges::drive,
+       {Figure::amplification}},
+      {"beyond-queue",
+       "a closed-loop load keeps more outstanding than a host queue holds",
+       beyond_queue,
+       Judges::commands,
+       {Figure::rate}},
+      {"part-of-the-time",
+       fmt::format("a load took less than {} of the time that its rates count over", percent(k_share_active)),
+       part_of_the_time,
+       Judges::commands,
+       {Figure::rate}},
+      {"few-for-tail",
+       fmt::format("fewer than {} commands of an operation, whose p99.9 is the slowest one, or too few for a "
+                   "target's percentile",
+                   k_commands_of_tail),
+       few_for_tail,
+       Judges::commands,
+       {Figure::latency}},
+      {"default-matters",
+       fmt::format("a resource is busy {} of the time or more, and its speed is a default",
+                   percent(k_saturated)),
+       default_matters,
+       Judges::commands,
+       {}}};
+  return all;
+}
+
+bool may_speak(const AdviserRule& rule, const Evidence& e) {
+  switch (rule.judges) {
+    case Judges::loads:
+      return true;
+    case Judges::drive:
+      return e.measured() || !e.facts.timed;
+    case Judges::commands:
+      return e.measured();
+  }
+  return false;
+}
+
+/// Whether this may be why one of `targets` (those of report.json) is missed.
+bool concerns_missed_target(const Advice& advice, const Json& targets) {
+  const auto rule = std::find_if(rules().begin(), rules().end(),
+                                 [&](const AdviserRule& one) { return one.name == advice.name; });
   return std::any_of(targets.begin(), targets.end(), [&](const Json& target) {
-    if (target["met"].get<bool>()) return false;
-    const auto& metric = target["metric"].get_ref<const std::string&>();
-    if (metric.starts_with("write_amplification") || metric.starts_with("lifetime."))
-      return among({"short-for-amplification", "few-blocks", "steady-of-another-load"});
-    if (metric.starts_with("cliff.")) return among({"pslc-worn-out", "ended-by-size"});
-    if (metric.ends_with("iops") || metric.ends_with("bandwidth"))
-      return among({"not-measured", "falls-behind", "ended-by-size", "part-of-the-time", "beyond-queue"});
-    return among({"not-measured", "falls-behind", "few-for-tail"});
+    const Figure figure = figure_of(target["metric"].get_ref<const std::string&>());
+    return !target["met"].get<bool>() &&
+           std::find(rule->concerns.begin(), rule->concerns.end(), figure) != rule->concerns.end();
   });
 }
 
 }  // namespace
 
-const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules() {
-  static const std::vector<std::pair<std::string_view, std::string_view>> rules = {
-      {"unwritten-reads", "1 % or more of what was read was not there (never written, or trimmed)"},
-      {"short-for-amplification", "less than the spare flash was programmed with what was written"},
-      {"buffer-holds-load",
-       "all that was written fits into the write buffer or cache, and neither it nor flushes waited for "
-       "flash"},
-      {"reads-not-cached",
-       "half of what reads might have brought into the cache, or more, found no room there"},
-      {"few-blocks", "a parallel unit has fewer than 8 blocks of spare flash"},
-      {"pslc-worn-out", "half of the static blocks in SLC mode have failed"},
-      {"not-measured", "a load ended before the ramps of all loads were over"},
-      {"ended-by-size", "a load ended before its number_ios"},
-      {"falls-behind", "an open-loop load is issued late, and later all the time"},
-      {"beyond-queue", "a closed-loop load keeps more outstanding than a host queue holds"},
-      {"part-of-the-time", "a load took less than half of the time that its rates count over"},
-      {"few-for-tail",
-       "fewer than 1000 commands of an operation, whose p99.9 is the slowest one, or too few for a target's "
-       "percentile"},
-      {"not-steady", "bandwidth changes over five rounds by more than SNIA PTS allows"},
-      {"steady-of-another-load", "the drive is in the steady state of other writes (state: steady)"},
-      {"rested-drive",
-       "blocks that collection had freed before the load took a fifth or more of what was programmed"},
-      {"warm-up-visible", "the first fifth of a load differs from the rest, which is steady"},
-      {"default-matters", "a resource is busy 80 % of the time or more, and its speed is a default"}};
-  return rules;
+std::vector<std::pair<std::string, std::string>> adviser_rules() {
+  std::vector<std::pair<std::string, std::string>> named;
+  for (const AdviserRule& rule : rules()) named.emplace_back(rule.name, rule.sentence);
+  return named;
 }
 
 std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
                            const std::vector<std::string>& silenced) {
   std::vector<Advice> advice;
-  const Evidence evidence{report, facts, advice};
-  if (report["results"]["total"]["commands"] != 0) {
-    for (const auto rule :
-         {not_measured, falls_behind, ended_by_size, unwritten_reads, pslc_worn_out, buffer_holds_load,
-          never_steady, not_steady, steady_of_another_load, rested_drive, short_for_amplification,
-          reads_not_cached, few_blocks, beyond_queue, part_of_the_time, few_for_tail, default_matters}) {
-      rule(evidence);
-    }
+  for (const AdviserRule& rule : rules()) {
+    const Evidence evidence{report, facts, advice, rule.name};
+    const bool silent = std::find(silenced.begin(), silenced.end(), rule.name) != silenced.end();
+    if (!silent && may_speak(rule, evidence)) rule.speak(evidence);
   }
   std::stable_partition(advice.begin(), advice.end(), [&](const Advice& one) {
-    return concerns_missed_target(one.name, report.value("targets", Json::array()));
-  });
-  std::erase_if(advice, [&](const Advice& one) {
-    return std::find(silenced.begin(), silenced.end(), one.name) != silenced.end();
+    return concerns_missed_target(one, report.value("targets", Json::array()));
   });
   return advice;
 }

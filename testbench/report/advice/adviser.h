@@ -2,8 +2,8 @@
 // something else than it seems to.
 //
 // Each rule has a name by which `report.silence` silences it. A rule speaks of evidence in the
-// report and names the parameter to look at. Leaves out: runs without simulated time, of which only
-// the rules about writes speak.
+// report and names the parameter to look at. Of runs without simulated time those rules speak that
+// judge by what the drive did or by how the loads ended.
 #pragma once
 
 #include <functional>
@@ -40,8 +40,10 @@ struct LoadEnd {
 };
 
 struct AdviserFacts {
-  Bytes user = 0;   ///< bytes
-  Bytes flash = 0;  ///< all of it
+  bool timed = true;
+  bool all_ramp = false;  ///< the loads were carried out, and ended before measurement began
+  Bytes user = 0;         ///< bytes
+  Bytes flash = 0;        ///< all of it
   Bytes write_buffer = 0;
   Bytes unit = 0;                  ///< mapping page; 0: firmware of one's own does not say
   double blocks_of_spare = 0;      ///< of each parallel unit
@@ -57,7 +59,7 @@ struct AdviserFacts {
 };
 
 /// Names of all rules with a sentence each, for `report.silence` and the documents.
-const std::vector<std::pair<std::string_view, std::string_view>>& adviser_rules();
+std::vector<std::pair<std::string, std::string>> adviser_rules();
 
 /// What concerns a missed target comes first, the rest by how much of the run it puts in doubt.
 /// `report`: as build_report makes it. Rules that `silenced` names keep silent.

@@ -111,11 +111,25 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
        prepared("[{fill: 100 %}]")},
       {"steady-of-another-load", {"load.size=25%"}, prepared("{state: steady}")},
       {"rested-drive",
-       {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=3000"},
+       {"load.rw=randwrite", "load.ramp_requests=0", "load.number_ios=3000",
+        "firmware.gc={background_start: 30 %, background_stop: 50 %}"},
        prepared("{state: steady}")},
       {"warm-up-visible", {}, prepared("[{fill: 80 %}]")},
       {"default-matters", {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32"}},
   };
+  const Folder folder;
+  const std::string refusal =
+      run(folder, {"run", folder.write("s.yaml", k_sound), "--set", "report.silence=none"}).err;
+  const std::size_t list = refusal.find("expected ");
+  REQUIRE(list != std::string::npos);
+  const std::string expected = refusal.substr(list);
+  const std::regex name("[a-z]+(-[a-z]+)+");
+  std::set<std::string> rules;
+  for (std::sregex_iterator one(expected.begin(), expected.end(), name); one != std::sregex_iterator(); ++one)
+    rules.insert(one->str());
+  std::set<std::string> with_plant;
+  for (const Plant& plant : planted) with_plant.insert(plant.rule);
+  CHECK(with_plant == rules);
   for (const auto& [rule, settings, text] : planted) {
     INFO(rule);
     CHECK(advice(run_with(settings, text)).count(rule) == 1);
@@ -214,6 +228,21 @@ TEST_CASE("a limit that was chosen is no default", "[program]") {
   const Settings slow = {"load.rw=randread", "ssd.cpu.cycles.command=20000", "load.iodepth=32",
                          "ssd.cpu.clock=450 MHz"};
   CHECK(advice(run_with(slow)) == k_nothing);
+}
+
+TEST_CASE("untimed runs are advised on by what the drive did and how loads ended", "[program]") {
+  const auto untimed = [](const Settings& settings, const std::string& text = k_sound) {
+    Settings all = {"run.timed=false", "load.ramp_requests=0"};
+    all.insert(all.end(), settings.begin(), settings.end());
+    return advice(run_with(all, text));
+  };
+  CHECK(untimed({}) == k_nothing);
+  CHECK(untimed({"load.rw=randread"}) == k_nothing);
+  CHECK(untimed({"load.loops=1"}) == std::set<std::string>{"ended-by-size"});
+  CHECK(untimed({"load.number_ios=3000"}) == std::set<std::string>{"short-for-amplification"});
+  CHECK(untimed({"load.rw=randread", "load.number_ios=3000"}) == k_nothing);
+  CHECK(untimed({}, replaced(k_sound, "[{fill: 100 %}, {overwrite: 3x, order: random}]", "[{fill: 80 %}]"))
+            .contains("unwritten-reads"));
 }
 
 TEST_CASE("advice has an exit code when asked, and rules that are silenced must be there", "[program]") {

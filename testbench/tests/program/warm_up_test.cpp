@@ -183,7 +183,11 @@ TEST_CASE("ramp: a run that is nothing else says so", "[program]") {
     const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
     fs::remove_all(folder.path() / "out");
     CHECK(report["results"]["total"]["commands"] == 0);
-    CHECK(report["warnings"].dump().find("nothing was measured: the ramp") != std::string::npos);
+    REQUIRE(report["advice"].size() == 1);
+    CHECK(report["advice"][0]["name"] == "not-measured");
+    CHECK_THAT(report["advice"][0]["text"].get<std::string>(),
+               Catch::StartsWith("nothing was measured: the ramp"));
+    CHECK(run(folder, {"run", scenario, "--strict", "-q", "--set", ramp}).code == 4);
     CHECK(outcome.out.find("nothing measured") != std::string::npos);
   }
 }
@@ -217,8 +221,8 @@ TEST_CASE("a ramp of requests is left out of an untimed run's statistics, too", 
         Approx(2 * 500).margin(2 * 6 * 45));
   const Json all = run(one + ", ramp_requests: 1000}\n");
   CHECK(written(all) == 0);
-  REQUIRE(all["warnings"].size() == 1);
-  CHECK(all["warnings"][0] ==
+  REQUIRE(all["advice"].size() == 1);
+  CHECK(all["advice"][0]["text"] ==
         "nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run");
 }
 
