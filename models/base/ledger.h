@@ -16,7 +16,8 @@
 namespace tlmssd {
 
 enum class Cause : std::uint8_t {
-  submission,       ///< host queue: from submission until the controller fetches the entry
+  load_limit,       ///< from when a request is due until its load lets it go: own queue depth, pauses
+  submission,       ///< host queue: from then until the controller fetches the entry
   log_structured,   ///< host software before the drive: its processor, earlier commands, a free segment
   network,          ///< a file of the network on its way, and its turn
   link,             ///< command fetch, payload, completion on the host link, interrupt

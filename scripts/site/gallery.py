@@ -224,7 +224,7 @@ def commands(results: Results) -> alt.Chart:
         log = pd.read_csv(file)
     begin = log["submitted_ps"].min() + 20e9
     log = log[log["submitted_ps"].between(begin, begin + 12e9)]
-    spent = log.iloc[:, log.columns.get_loc("submission_ps") :].fillna(0)
+    spent = log.iloc[:, log.columns.get_loc("load_limit_ps") :].fillna(0)
     spent.columns = list(CAUSES)[: len(spent.columns)]
     data = pd.DataFrame(
         {

@@ -137,8 +137,9 @@ ChosenLimits Run::chosen_limits() const {
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;
-    if (load.pacing == Pacing::open_loop && !unlimited) {
-      limits.loads.push_back({load.name, load.queue_depth,
+    if (load.pacing == Pacing::open_loop && (!unlimited || load.think_time > 0)) {
+      limits.loads.push_back({load.name,
+                              unlimited ? std::numeric_limits<std::uint32_t>::max() : load.queue_depth,
                               load.key_of(load.made ? "iodepth" : "max_outstanding"),
                               load.think_time > 0 ? load.key_of("thinktime") : ""});
     }

@@ -62,6 +62,8 @@ bool HostDriver::fetch(Stream& stream) {
     stream.head.time -= stream.first_time;
   }
   stream.has_head = true;
+  stream.head_since = event_queue_.now();
+  stream.head_free = k_never;
   scoreboard_.announce(stream.head.lba);
   return true;
 }
@@ -73,7 +75,8 @@ void HostDriver::pump(Stream& stream, bool in_turn) {
   const Load& load = *stream.load;
   const bool open_loop = load.pacing == Pacing::open_loop;
   while (fetch(stream)) {
-    if (stream.split == nullptr && load.queue_depth != 0 && stream.outstanding >= load.queue_depth) return;
+    if (stream.split == nullptr && stream.is_full()) return;
+    if (!stream.owes_pause()) stream.head_free = std::min(stream.head_free, event_queue_.now());
     if (!may_issue(stream, in_turn)) return;
     if (stream.split == nullptr && stream.owes_pause()) return;
     if (stream.split != nullptr) {
@@ -113,6 +116,7 @@ void HostDriver::flush_at_end(Stream& stream, bool in_turn) {
   stream.head = PlacedRequest{};
   stream.head.opcode = HostOpcode::flush;
   stream.head.time = event_queue_.now() - stream.start;
+  stream.head_free = event_queue_.now();
   issue(stream);
 }
 
@@ -197,6 +201,7 @@ void HostDriver::begin_request(Stream& stream, bool split) {
   whole.lba = stream.head.lba;
   whole.bytes = Bytes{stream.head.blocks} * config_.lba_bytes;
   whole.submitted = load.pacing == Pacing::open_loop ? stream.start + stream.head.time : event_queue_.now();
+  stream.split->held = stream.held;
 }
 
 /// Issues the stream's head, or the next piece of it.
@@ -205,14 +210,20 @@ void HostDriver::issue(Stream& stream) {
   request.blocks = config_.limit.first_piece(request);
   const bool first = stream.split == nullptr;
   const bool last = request.blocks == stream.head.blocks;
-  if (first) begin_request(stream, !last);
+  const Picoseconds now = event_queue_.now();
+  const bool at_its_time = first && stream.load->pacing == Pacing::open_loop;
+  const Picoseconds due = at_its_time ? stream.start + request.time : now;
+  if (first) {
+    stream.note_wait(due, now);
+    begin_request(stream, !last);
+  }
   Slot& slot = prepare(request);
   slot.stream = &stream;
   slot.split = stream.split;
   slot.queue = static_cast<std::uint16_t>(stream.queue);
-  slot.submitted = event_queue_.now();
-  if (first && stream.load->pacing == Pacing::open_loop) slot.submitted = stream.start + request.time;
+  slot.submitted = due;
   slot.ledger.restart(slot.submitted, stream.number, ++issued_);
+  if (first) slot.ledger.charge(Cause::load_limit, due + stream.held);
   begin(slot);
   stream.head.lba += request.blocks;
   stream.head.blocks -= request.blocks;
@@ -322,6 +333,7 @@ void HostDriver::end_piece(const Completed& piece, SplitRequest& request) {
   if (--request.out > 0 || !request.issued) return;
   if (whole.status != HostStatus::success) ++failed_;
   Ledger ledger(whole.submitted, whole.load);
+  ledger.charge(Cause::load_limit, std::min(whole.submitted + request.held, piece.submitted));
   ledger.charge(Cause::submission, piece.submitted);
   ledger.adopt(*piece.ledger);
   whole.completed = piece.completed;

@@ -43,6 +43,7 @@ struct alignas(64) HostDriver::Slot : HostTransaction {
 /// A request that is longer than the drive takes, carried out as several commands.
 struct HostDriver::SplitRequest {
   Completed whole;               ///< as the block layer will see it completed
+  Picoseconds held = 0;          ///< back by its load
   std::uint32_t out = 0;         ///< pieces outstanding
   bool issued = false;           ///< all of its pieces have been
   SplitRequest* next = nullptr;  ///< of those that are free
@@ -59,6 +60,8 @@ struct HostDriver::Stream {
   PlacedRequest head;             ///< the next request, or what is left of it, when has_head
   SplitRequest* split = nullptr;  ///< not null: pieces of the head have been issued
   bool has_head = false;
+  Picoseconds head_since = 0;       ///< when it became that
+  Picoseconds head_free = k_never;  ///< when the load's own limits let the head go; k_never: not yet
   bool exhausted = true;
   bool ended = false;
   bool sleeping = false;          ///< an event queue item will pump this stream
@@ -67,6 +70,8 @@ struct HostDriver::Stream {
   std::uint64_t completed = 0;
   Picoseconds lag = 0;  ///< of the last request, behind its time
   Picoseconds last_issue = 0;
+  Picoseconds waited = 0;     ///< the last request, from when it was due
+  Picoseconds held = 0;       ///< of that, by the load's own limits
   bool by_time = false;       ///< `stop` has ended it
   bool unflushed = false;     ///< it has written since its last flush
   std::uint64_t flushes = 0;  ///< of `issued`
@@ -79,6 +84,17 @@ struct HostDriver::Stream {
   /// Nothing more is issued until all that is outstanding has completed: then the load pauses.
   [[nodiscard]] bool owes_pause() const {
     return load->think_time > 0 && completed - paused_at >= std::max(load->think_blocks, 1U);
+  }
+  /// Whether the load has as many requests outstanding as it may.
+  [[nodiscard]] bool is_full() const { return load->queue_depth != 0 && outstanding >= load->queue_depth; }
+  /// The head, due at `due`, is issued now. How long the load's own limits have held it back:
+  /// behind the request before it in that one's shares, and then until they let it go.
+  void note_wait(Picoseconds due, Picoseconds now) {
+    const Picoseconds behind = std::max<Picoseconds>(head_since - due, 0);
+    const Picoseconds begin = due + behind;
+    held = waited > 0 ? static_cast<Picoseconds>(static_cast<__int128>(behind) * held / waited) : 0;
+    held += std::clamp(std::max(head_free, think_until), begin, now) - begin;
+    waited = now - due;
   }
   static void wake(void* self) {
     auto* stream = static_cast<Stream*>(self);

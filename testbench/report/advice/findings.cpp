@@ -68,7 +68,8 @@ SharesOfLoads occupants_of(const MeasuredDrive& drive, const std::string& asker)
     for (const auto& [name, operation] : load["operations"].items()) {
       double mean = operation["latency"]["mean"].get<double>();
       const Json& ledger = operation["ledger"];
-      if (ledger.contains("submission")) mean -= ledger["submission"]["mean_ns"].get<double>();
+      for (const char* before : {"load limit", "submission"})
+        if (ledger.contains(before)) mean -= ledger[before]["mean_ns"].get<double>();
       time += mean * operation["commands"].get<double>();
     }
     return time;
@@ -109,6 +110,12 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
   const bool overtaken = drive.limits.prefers_reads && !asker.reads && !readers.empty();
   const char* const those_reads = overtaken ? "that load, ssd.flash.scheduling or ssd.flash.channels"
                                             : "that load, or ssd.flash.channels";
+  // With more under way a load has more of a drive that mostly works for others, but not of one
+  // that it has to itself.
+  double own_part = load.empty() ? 1 : 0;
+  for (const auto& [name, part] : occupants_of(drive, load))
+    if (name == load) own_part = part;
+  const bool for_others = own_part < k_most_of_time;
   double others = 0;
   for (const auto& [who, part] : told["behind"].items()) {
     if (load.empty() || !who.starts_with("reads of ") || who == "reads of " + load) continue;
@@ -121,7 +128,8 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
     if (turns)
       share = without_others(share, occupants_of(drive, load), "commands of ",
                              "that load, or " + drive.limits.turns);
-    Remedy remedy = remedy_of(cause, drive, asker);
+    Remedy remedy =
+        cause == "load limit" && for_others ? own_limit(drive, asker) : remedy_of(cause, drive, asker);
     const bool makes_room = remedy.cause == of_collection(drive, asker).cause || remedy.cause == k_folding;
     if (makes_room && !load.empty() && !for_whom.empty() && for_whom != load) {
       remedy.cause += " for writes of " + for_whom;
@@ -207,8 +215,9 @@ TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
         all += own;
         if (cause == "sense" || cause == "program" || cause == "erase") {
           time.arrays += own;
-        } else if (cause.starts_with("die busy") || cause == "submission" || cause == "buffer wait" ||
-                   cause == "space wait" || cause == "LBA hazard wait" || cause == "batch wait") {
+        } else if (cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
+                   cause == "buffer wait" || cause == "space wait" || cause == "LBA hazard wait" ||
+                   cause == "batch wait") {
           time.waits += own;
         }
       }

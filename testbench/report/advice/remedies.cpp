@@ -13,6 +13,7 @@ using Json = nlohmann::ordered_json;
 constexpr const char* k_addresses = "the addresses that are asked for";
 constexpr const char* k_collection = "collection";
 constexpr const char* k_limit = "the limit of commands under way";
+constexpr const char* k_own_limit = "the load's own limit of commands under way";
 /// From this share of the dies' time on, data on their way in or out are what a single wait for
 /// them comes from, of which more may be an erase.
 constexpr double k_held_for_wait = 1.0 / 2;
@@ -189,35 +190,31 @@ std::optional<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker)
   return all ? all : busiest([](const Utilisation& use) { return use.highest(); });
 }
 
-/// Requests that come at their times waited for their turn: the load paused, or had as many under
-/// way as it may; which of them, how many there were on average says. Nothing: it takes its time.
-std::optional<Remedy> of_pacing(const MeasuredDrive& drive, const Asker& asker) {
+/// A wait that has no cause of its own, and what it is called where nothing is busy.
+Remedy of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  if (std::optional<Remedy> busiest = bottleneck(drive, asker)) return *busiest;
+  if (cause == "buffer wait") return {"room in the write buffer", "", 0, "firmware.buffer.capacity"};
+  if (cause == "load limit") return own_limit(drive, asker);
+  if (cause == "submission" && !drive.limits.commands_under_way.empty())
+    return {k_limit, drive.limits.commands_under_way, 0};
+  return {cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0};
+}
+
+}  // namespace
+
+Remedy own_limit(const MeasuredDrive& drive, const Asker& asker) {
   for (const LimitOfLoad& limit : drive.limits.loads) {
     if (!asker.load.empty() && limit.load != asker.load) continue;
     double under_way = 0;
     for (const Json& load : drive.loads) {
       if (load["name"] == limit.load) under_way = load["queue_depth"]["mean"].get<double>();
     }
-    if (!limit.pause_key.empty() && under_way < k_idle * limit.most)
-      return Remedy{"thinktime", limit.pause_key, 0};
-    return Remedy{k_limit, limit.key, 0};
+    // Which of them holds it back, how many there were on average says.
+    if (!limit.pause_key.empty() && under_way < k_idle * limit.most) return {"thinktime", limit.pause_key, 0};
+    return {k_own_limit, limit.key, 0};
   }
-  return std::nullopt;
+  return {k_own_limit, "", 0};
 }
-
-/// A wait that has no cause of its own, and what it is called where nothing is busy.
-Remedy of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
-  if (std::optional<Remedy> busiest = bottleneck(drive, asker)) return *busiest;
-  if (cause == "buffer wait") return {"room in the write buffer", "", 0, "firmware.buffer.capacity"};
-  if (cause == "submission" && !drive.limits.commands_under_way.empty())
-    return {k_limit, drive.limits.commands_under_way, 0};
-  if (cause == "submission") {
-    if (std::optional<Remedy> paced = of_pacing(drive, asker)) return *paced;
-  }
-  return {cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0};
-}
-
-}  // namespace
 
 std::string joined(const std::string& a, const std::string& by, const std::string& b) {
   return a + (a.empty() || b.empty() ? "" : by) + b;
@@ -286,7 +283,7 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
     return drive.held() >= k_held_for_wait ? of_transfers(drive) : of_collection(drive, asker);
   if (cause == "space wait")
     return drive.transfers_limit() ? of_transfers(drive) : of_making_room(drive, asker);
-  if (cause == "buffer wait" || cause == "submission" || cause == "LBA hazard wait")
+  if (cause == "buffer wait" || cause == "load limit" || cause == "submission" || cause == "LBA hazard wait")
     return of_wait(cause, drive, asker);
   if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
   if (cause == "memory" || cause == "map fetch") return of_memory(drive);

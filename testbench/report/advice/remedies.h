@@ -46,6 +46,10 @@ bool has_hot_dies(const MeasuredDrive& drive);
 /// What takes most of the dies' time; `share`: of the run.
 Remedy of_dies(const MeasuredDrive& drive, const Asker& asker);
 
+/// What holds back a load whose requests come at their times: that it may have so many under way,
+/// or that it pauses.
+Remedy own_limit(const MeasuredDrive& drive, const Asker& asker);
+
 /// Of a cause as ledgers name it.
 Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker);
 

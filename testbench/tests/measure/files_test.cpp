@@ -288,9 +288,8 @@ TEST_CASE("the command log has a line for each command, also compressed") {
   std::string first;
   std::getline(lines, header);
   std::getline(lines, first);
-  CHECK_THAT(header,
-             Catch::StartsWith(
-                 "load,queue,operation,lba,bytes,status,submitted_ps,completed_ps,latency_ps,submission_ps"));
+  CHECK_THAT(header, Catch::StartsWith("load,queue,operation,lba,bytes,status,submitted_ps,completed_ps,"
+                                       "latency_ps,load_limit_ps,submission_ps"));
   CHECK_THAT(first, Catch::StartsWith("0,1,write,0,4096,success,0,70,70,0"));
   CHECK(std::count(header.begin(), header.end(), ',') == std::count(first.begin(), first.end(), ','));
   CHECK_THROWS_AS(CommandLog(scratch / "no/such/folder.csv"), InputError);

@@ -75,6 +75,34 @@ TEST_CASE("a wait for one's turn is for the commands of the others", "[program][
   REQUIRE(report["findings"].size() == 3);
 }
 
+TEST_CASE("a load that waits for its own iodepth is told so, not whose commands the drive has", "[program]") {
+  const std::string text = replaced(
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+                 k_fill + "load:\n"
+                          "  - {name: heavy, queue: 0, rw: randread, bs: 64k, iodepth: 64, time_based: true, "
+                          "runtime: 400 ms}\n"
+                          "  - {name: oltp, queue: 1, rw: randread, bs: 4k, iodepth: 4, rate_iops: 4000, "
+                          "time_based: true, runtime: 400 ms}\n"),
+      "lba_size: 4 KiB",
+      "lba_size: 4 KiB, queues: 2, outstanding_limit: 16, arbitration: weighted, weights: [1, 4]");
+  const auto tail = [](const Json& report) {
+    return report["results"]["loads"][1]["operations"]["read"]["percentiles"]["p99.9"];
+  };
+  const std::string whose = "p99.9 of oltp read";
+  for (const std::string seed : {"seed=1", "seed=2", "seed=3"}) {
+    const Json report = run_with({seed}, text);
+    CHECK(told(report, whose) == "the load's own limit of commands under way");
+    CHECK(told(report, whose, "look_at") == "load.iodepth");
+    CHECK(tail(report)["ledger"]["load limit"]["share"].get<double>() > 0.9);
+    const Json deep = run_with({seed, "load.1.iodepth=256"}, text);
+    CHECK(told(deep, whose) == "reads of heavy");
+    CHECK_FALSE(tail(deep)["ledger"].contains("load limit"));
+    CHECK(tail(deep)["latency_ns"].get<double>() < tail(report)["latency_ns"].get<double>() / 10);
+    const Json preferred = run_with({seed, "ssd.host.weights=[1, 64]"}, text);
+    CHECK(tail(preferred)["latency_ns"].get<double>() > tail(report)["latency_ns"].get<double>() / 2);
+  }
+}
+
 TEST_CASE("what limits a burst is told of its own time, however long the drive rests behind it",
           "[program]") {
   const std::string drive = drive_with(

@@ -188,6 +188,7 @@ firmware:
 load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
 )";
   const std::string limit = "the limit of commands under way";
+  const std::string own_limit = "the load's own limit of commands under way";
   const std::vector<Case> cases = {
       {"the SCM", "ssd.scm.banks or ssd.scm.read_latency or ssd.scm.program_latency",
        replaced(
@@ -215,8 +216,8 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
        "ssd.host.queue_depth",
        reads,
        {"ssd.host.queue_depth=1", "ssd.host.queues=1", "load.iodepth=64", "load.rate_iops=40000"}},
-      {limit, "load.iodepth", reads, {"load.iodepth=1", "load.rate_iops=40000"}},
-      {limit,
+      {own_limit, "load.iodepth", reads, {"load.iodepth=1", "load.rate_iops=40000"}},
+      {own_limit,
        "load.iodepth",
        reads,
        {"load.iodepth=1", "load.rate_iops=40000", "load.thinktime=1 us", "load.thinktime_blocks=100"}},

@@ -20,6 +20,7 @@ std::string with_load(const std::string& load, const std::string& more = {}) {
 struct Line {
   double submitted = 0;
   double completed = 0;
+  double load_limit = 0;
 };
 
 std::vector<Line> log_of(const Folder& folder, const std::string& name) {
@@ -39,7 +40,7 @@ std::vector<Line> log_of(const Folder& folder, const std::string& name) {
       return std::stod(
           fields[static_cast<std::size_t>(std::find(head.begin(), head.end(), column) - head.begin())]);
     };
-    lines.push_back({at("submitted_ps"), at("completed_ps")});
+    lines.push_back({at("submitted_ps"), at("completed_ps"), at("load_limit_ps")});
   }
   return lines;
 }
@@ -64,6 +65,64 @@ TEST_CASE("pieces end on the drive's physical blocks", "[program]") {
   CHECK(first(1000, 100) == 100);  // beyond the drive: a file of the network
   CHECK(TransferLimit{}.first_piece({HostOpcode::write, false, 0, 1U << 30U, 0}) == 1U << 30U);
   CHECK(TransferLimit{3, 4, 1000}.first_piece({HostOpcode::write, false, 5, 10, 0}) == 3);
+}
+
+TEST_CASE("what a load holds back itself is charged to it exactly", "[program]") {
+  const Folder folder;
+  const auto run_rated = [&](const std::string& load, const std::string& name, const char* depth = "64") {
+    const std::string text =
+        with_load("{rw: randrw, rate_iops: 200000, " + load + "}", "precondition: [{fill: 100 %}]\n") +
+        "report: {command_log: csv}\n";
+    return report_of(folder,
+                     folder.write("s.yaml", replaced(text, "blocks_per_plane: 32", "blocks_per_plane: 1024")),
+                     name, {"--set", std::string("ssd.host.queue_depth=") + depth});
+  };
+  const auto by_time = [&](const std::string& name) {
+    std::vector<Line> log = log_of(folder, name);
+    std::stable_sort(log.begin(), log.end(),
+                     [](const Line& a, const Line& b) { return a.submitted < b.submitted; });
+    return log;
+  };
+  // One at a time: each waits for the one before it, and for the pause behind that.
+  for (const double pause : {0.0, 1e9}) {
+    run_rated("bs: 4k, iodepth: 1, number_ios: 300" + std::string(pause > 0 ? ", thinktime: 1 ms" : ""),
+              "one");
+    const std::vector<Line> log = by_time("one");
+    REQUIRE(log.size() == 300);
+    CHECK(log[0].load_limit == 0);
+    for (std::size_t i = 1; i < log.size(); ++i)
+      CHECK(log[i].load_limit == std::max(log[i - 1].completed + pause - log[i].submitted, 0.0));
+  }
+  // Room in the queue is not the load's.
+  const Json full = run_rated("bs: 4k, iodepth: 256, number_ios: 200", "full", "2");
+  for (const Json& operation : full["results"]["total"]["operations"]) {
+    CHECK_FALSE(operation["ledger"].contains("load limit"));
+    CHECK(operation["ledger"]["submission"]["share"].get<double>() > 0.5);
+  }
+  // In pieces: five of each request.
+  const Json pieces = run_rated("bs: 300k, blockalign: 4k, iodepth: 1, number_ios: 100", "pieces");
+  const std::vector<Line> log = log_of(folder, "pieces");
+  REQUIRE(log.size() == 500);
+  double waited = 0;
+  double before = 0;
+  for (auto request = log.begin(); request != log.end(); request += 5) {
+    double due = request->submitted;
+    double end = 0;
+    for (auto piece = request; piece != request + 5; ++piece) {
+      due = std::min(due, piece->submitted);
+      end = std::max(end, piece->completed);
+    }
+    waited += std::max(before - due, 0.0);
+    before = end;
+  }
+  double told = 0;
+  for (const Json& operation : pieces["results"]["total"]["operations"]) {
+    double explained = 0;
+    for (const Json& part : operation["ledger"]) explained += part["mean_ns"].get<double>();
+    CHECK(explained == Approx(operation["latency"]["mean"].get<double>()));
+    told += operation["ledger"]["load limit"]["mean_ns"].get<double>() * operation["commands"].get<double>();
+  }
+  CHECK(told * 1e3 == Approx(waited));
 }
 
 TEST_CASE("a long request takes from its submission to the end of its last piece", "[program]") {
