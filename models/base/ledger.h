@@ -40,7 +40,7 @@ enum class Cause : std::uint8_t {
   die_migration,    ///< die busy with migration
   die_refresh,      ///< die busy with refresh
   die_map,          ///< die busy with mapping-table traffic
-  suspend,          ///< suspending a program or erase in favour of this command, or being suspended
+  suspend,          ///< a die that stops its program or erase for a read, and its going on with that
   flash_command,    ///< command, address and status cycles on the channel
   sense,            ///< own array read
   transfer,         ///< own data on the channel

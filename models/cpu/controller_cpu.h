@@ -54,6 +54,11 @@ struct CpuAssignmentConfig {
   std::vector<std::int64_t> flash;
   std::vector<std::int64_t> complete;
   std::vector<std::int64_t> gc;
+  /// Whether some stage may not run everywhere.
+  [[nodiscard]] bool pins() const {
+    return !(command.empty() && translate.empty() && buffer.empty() && flash.empty() && complete.empty() &&
+             gc.empty());
+  }
   static const ParameterTable<CpuAssignmentConfig>& parameters();
 };
 

@@ -131,9 +131,12 @@ std::string Run::key_of_queue_depth() const {
 ChosenLimits Run::chosen_limits() const {
   const SsdConfig& config = simulation_->ssd().config();
   const Scheduler& scheduler = simulation_->ssd().flash().scheduler();
-  ChosenLimits limits{config.flash.suspends_programs(), config.flash.suspends_erases(),
-                      config.part.finishes_pulse(), scheduler.overtakes() && !scheduler.overdue(0, 0),
-                      config.firmware.buffer.is_write_through()};
+  ChosenLimits limits{config.flash.suspends_programs(),
+                      config.flash.suspends_erases(),
+                      config.part.finishes_pulse(),
+                      scheduler.overtakes() && !scheduler.overdue(0, 0),
+                      config.firmware.buffer.is_write_through(),
+                      config.cpu.assignment.pins()};
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;

@@ -29,6 +29,7 @@ double number_in(const nlohmann::ordered_json& tree, std::string_view name);
 struct Utilisation {
   std::string label;           ///< "flash channel bus", "core"
   std::vector<double> shares;  ///< 0..1 each, in the order of the tree
+  bool apart = false;          ///< each has work that no other of them may take
   [[nodiscard]] double mean() const;
   [[nodiscard]] double highest() const;
 };

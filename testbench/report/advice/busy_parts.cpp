@@ -9,6 +9,8 @@ namespace tlmssd {
 namespace {
 
 constexpr double k_even = 0.9;  ///< of the busiest, from which on all of a kind are as busy as it
+/// Of the busiest, from which on one that has work of its own limits beside it.
+constexpr double k_as_busy = 0.98;
 /// Of the time measured, up to which the own time of a load tells more.
 constexpr double k_nearly_all = 0.9;
 /// From this share of the dies' time on, data on their way in or out are what limits them.
@@ -37,7 +39,10 @@ MeasuredDrive::MeasuredDrive(const nlohmann::ordered_json& report, const ChosenL
       loads(report["results"]["loads"]),
       uses(plain_utilisations(statistics)),
       limits(chosen),
-      measured_(report["measured_time"]["value"].get<double>()) {}
+      measured_(report["measured_time"]["value"].get<double>()) {
+  for (Utilisation& use : uses)
+    use.apart = use.label == "cores" && limits.pins_stages && use.shares.size() > 1;
+}
 
 std::optional<MeasuredDrive> MeasuredDrive::in_time_of(const nlohmann::ordered_json& load) const {
   if (!load.contains("own_time") || !load["own_time"].contains("utilisation")) return {};
@@ -73,6 +78,7 @@ double MeasuredDrive::dies_busy_with(std::string_view work) const {
 }
 
 bool uneven(const Utilisation& use) {
+  if (use.apart) return use.highest() >= k_busy_resource;
   return use.highest() >= k_busy_resource && use.mean() < k_busy_resource &&
          use.mean() < k_even * use.highest();
 }
@@ -89,8 +95,9 @@ const Utilisation* MeasuredDrive::use_of(std::string_view label) const {
 
 std::vector<std::string> busy_ones(const Utilisation& use) {
   std::vector<std::string> numbers;
+  const double least = use.apart ? k_as_busy * use.highest() : k_busy_resource;
   for (std::size_t i = 0; i < use.shares.size(); ++i)
-    if (use.shares[i] >= k_busy_resource) numbers.push_back(std::to_string(i));
+    if (use.shares[i] >= least) numbers.push_back(std::to_string(i));
   return numbers;
 }
 

@@ -17,7 +17,8 @@ constexpr double k_busy_resource = 0.85;  ///< of the time, from which on a reso
 /// What is idle for longer than this makes nothing wait that has no cause of its own.
 constexpr double k_idle = 0.5;
 
-/// Some of a kind are busy all the time, while all together are not: these limit.
+/// Some of a kind are busy all the time, while all together are not, or have work of their own:
+/// these limit.
 bool uneven(const Utilisation& use);
 
 /// How busy is what limits: all of a kind together, or the busiest. Between 0 and 1.

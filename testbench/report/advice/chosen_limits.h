@@ -23,6 +23,7 @@ struct ChosenLimits {
   bool finishes_pulse = false;  ///< reads wait for the end of the pulse (suspend_point: next)
   bool prefers_reads = false;   ///< those of the host overtake programs (ssd.flash.scheduling)
   bool writes_through = false;  ///< a write completes when it is in flash (firmware.buffer.mode)
+  bool pins_stages = false;     ///< to some of the cores (ssd.cpu.assignment)
   /// The drive's parameter that limits how many commands are under way; empty: none that loads
   /// would exceed.
   std::string commands_under_way = "";

@@ -180,7 +180,7 @@ double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive) {
   double most = 0;
   for (const Utilisation& use : drive.uses) {
     const std::optional<Resource> resource = drive.limiting(use);
-    if (!resource || resource->name == remedy.cause) continue;
+    if (!resource || remedy.cause.find(resource->name) != std::string::npos) continue;
     if (!remedy.takes_its_own || use.label.starts_with("link")) most = std::max(most, use.mean());
   }
   return most;
@@ -247,7 +247,8 @@ void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
   if (dies < k_busy_resource) return;
   if (dies_without_queue(drive, found)) return;
   const Remedy remedy = of_dies(drive, {});
-  if (std::any_of(found.begin(), found.end(), [&](const Finding& one) { return one.cause == remedy.cause; }))
+  if (std::any_of(found.begin(), found.end(),
+                  [&](const Finding& one) { return remedy.cause.find(one.cause) != std::string::npos; }))
     return;
   found.push_back(
       {remedy.cause,

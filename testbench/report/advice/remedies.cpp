@@ -22,13 +22,35 @@ Remedy of_resource(const Resource& resource) {
   return {resource.name, resource.all_keys(), 0};
 }
 
+/// The first of these that every byte for the second goes through: with as much to do, neither is
+/// any use alone.
+constexpr std::pair<std::string_view, std::string_view> k_paths[] = {
+    {"bus", "DRAM"}, {"bus", "SCM"}, {"gangs", "channels"}};
+constexpr double k_tie = 0.95;  ///< of the busier, from which on both limit
+
+/// `label`, and what is as busy on the same path.
+Remedy with_ties(std::string_view label, const MeasuredDrive& drive) {
+  const auto remedy = [&](std::string_view one) {
+    const Utilisation* const use = drive.use_of(one);
+    return of_resource(use == nullptr ? *find_resource(one, drive.statistics) : *drive.limiting(*use));
+  };
+  for (const auto& [first, second] : k_paths) {
+    if (label != first && label != second) continue;
+    const double most = std::max(drive.busy(first), drive.busy(second));
+    if (most == 0 || std::min(drive.busy(first), drive.busy(second)) < k_tie * most) continue;
+    const Remedy one = remedy(first);
+    const Remedy other = remedy(second);
+    return {one.cause + " and " + other.cause, one.look_at + " together with " + other.look_at, 0};
+  }
+  return remedy(label);
+}
+
 /// The busiest of these, which are known.
 Remedy of_busiest(const MeasuredDrive& drive, std::initializer_list<std::string_view> labels) {
   const std::string_view busiest = *std::max_element(
       labels.begin(), labels.end(),
       [&](std::string_view a, std::string_view b) { return drive.busy(a) < drive.busy(b); });
-  const Utilisation* const use = drive.use_of(busiest);
-  return of_resource(use == nullptr ? *find_resource(busiest, drive.statistics) : *drive.limiting(*use));
+  return with_ties(busiest, drive);
 }
 
 /// Decoders that are waited for: those with most to do.
@@ -181,7 +203,7 @@ std::optional<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker)
       const std::optional<Resource> resource = drive.limiting(use);
       if (use.label != "dies" && !resource) continue;
       most = measure(use);
-      result = use.label == "dies" ? of_dies(drive, asker) : of_resource(*resource);
+      result = use.label == "dies" ? of_dies(drive, asker) : with_ties(use.label, drive);
       result->share = 0;
     }
     return result;
@@ -313,8 +335,11 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
   if (cause == "batch wait") return {"batches of reads", "", 0, "firmware.parallel_issue"};
   if (cause == "decoder wait") return of_decoders(drive);
   if (cause == "decode" || cause == "retry") return of_error_correction();
-  if (cause == "suspend")
+  if (cause == "suspend" && asker.reads)
     return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
+  if (cause == "suspend")
+    return {"being suspended for reads",
+            "ssd.flash.suspend, ssd.flash.part.max_suspends or ssd.flash.scheduling", 0};
   return {cause, "", 0};
 }
 

@@ -32,6 +32,71 @@ TEST_CASE("what suspending costs is up to where programs stop for it", "[program
         "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part");
 }
 
+TEST_CASE("a write whose program stands suspended is told that it is for reads, and what ends that",
+          "[program]") {
+  const Settings settings = {
+      "load=[{name: reader, rw: randread, bs: 4k, iodepth: 16, loops: 100, number_ios: 30000}, {name: "
+      "writer, "
+      "rw: randwrite, bs: 4k, iodepth: 64, rate_iops: 50, loops: 100, number_ios: 300}]",
+      "firmware.buffer.mode=write-through",
+      "ssd.flash.suspend=both",
+      "ssd.flash.scheduling={policy: read-first, starvation_bound: 10 s}",
+      "ssd.flash.part.program_latency=[2 ms]",
+      "ssd.flash.part.max_suspends=1000"};
+  const auto writes = [](const Json& report) {
+    return report["results"]["loads"][1]["operations"]["write"]["latency"]["p99.9"].get<double>();
+  };
+  const Json report = run_with(settings);
+  CHECK(told(report, "p99.9 of writer write") == "being suspended for reads");
+  CHECK(told(report, "p99.9 of writer write", "look_at") ==
+        "ssd.flash.suspend, ssd.flash.part.max_suspends or ssd.flash.scheduling");
+  for (const char* remedy : {"ssd.flash.suspend=none", "ssd.flash.part.max_suspends=4",
+                             "ssd.flash.scheduling.starvation_bound=5 ms"}) {
+    Settings changed = settings;
+    changed.emplace_back(remedy);
+    INFO(remedy);
+    CHECK(writes(run_with(changed)) < writes(report) / 2);
+  }
+}
+
+TEST_CASE("where stages are pinned to cores, the busiest limits, however many there are", "[program]") {
+  for (const std::string cores : {"2", "8"}) {
+    const Json report =
+        run_with({"load.rw=randread", "load.iodepth=32",
+                  "ssd.cpu={cores: " + cores +
+                      ", clock: 2 MHz, cycles: {command: 150, complete: 100, translate: 50, flash: 180}, "
+                      "assignment: {command: [0], complete: [0], translate: [1], buffer: [1], flash: [1], "
+                      "gc: [1]}}"});
+    INFO(report["findings"].dump());
+    const Json limit = finding(report, "one of the cores, core 0: ");
+    REQUIRE_FALSE(limit.empty());
+    CHECK(limit["look_at"] == "ssd.cpu.clock or ssd.cpu.assignment");
+    CHECK_THAT(limit["text"].get<std::string>(), Catch::Contains("bounds the rate at 1.00 times"));
+    CHECK(told(report, "p99.9 of read", "look_at") == "ssd.cpu.clock or ssd.cpu.assignment");
+  }
+}
+
+TEST_CASE("bus and memory behind it that are as busy as each other are named together", "[program]") {
+  const auto mean = [](const Json& report) {
+    return report["results"]["loads"][0]["operations"]["read"]["latency"]["mean"].get<double>();
+  };
+  const auto run_at = [](const std::string& clock, const std::string& bandwidth) {
+    return run_with({"load.rw=randread", "load.iodepth=32", "ssd.bus.clock=" + clock, "ssd.bus.width=8",
+                     "ssd.dram.bandwidth=" + bandwidth});
+  };
+  const Json both = run_at("20 MHz", "20 MB/s");
+  CHECK(told(both, "p99.9 of read") == "the system bus and the DRAM");
+  CHECK(told(both, "p99.9 of read", "look_at") ==
+        "ssd.bus.clock or ssd.bus.width together with ssd.dram.bandwidth");
+  const Json bus = run_at("20 MHz", "40 MB/s");
+  CHECK(told(bus, "p99.9 of read") == "the system bus");
+  CHECK(mean(bus) > 0.9 * mean(both));
+  const Json dram = run_at("40 MHz", "20 MB/s");
+  CHECK(told(dram, "p99.9 of read") == "the DRAM");
+  CHECK(mean(dram) > 0.9 * mean(both));
+  CHECK(mean(run_at("40 MHz", "40 MB/s")) < 0.6 * mean(both));
+}
+
 TEST_CASE("suspending is not named where it is at work", "[program]") {
   const auto look_at = [](const Settings& more) {
     Settings settings = {"load.iodepth=1",
