@@ -12,6 +12,9 @@
 namespace tlmssd {
 namespace {
 
+constexpr double k_even_wear = 0.8;      ///< of blocks, from which on the first one's end tells nothing new
+constexpr double k_cycles_to_tell = 10;  ///< of the most worn block
+
 using Json = nlohmann::ordered_json;
 
 // Keys that are looked up thousands of times: the length of a text that is no std::string would be
@@ -286,9 +289,18 @@ std::vector<std::string> lifetime_items(const Json& tree) {
   const double written = group == nullptr ? 0 : number_in(*group, "written");
   if (written == 0) return {};
   const auto number = [&](const char* name) { return number_in(*group, name); };
-  return {fmt::format("{} written", written_text(written)),
-          fmt::format("{} drive writes", count_text(number("drive writes"))),
-          fmt::format("{:.3g} a day for five years", number("drive writes per day"))};
+  std::vector<std::string> items = {
+      fmt::format("{} written", written_text(written)),
+      fmt::format("{} drive writes", count_text(number("drive writes"))),
+      fmt::format("{:.3g} a day for five years", number("drive writes per day"))};
+  // With few cycles it is chance which block has one more.
+  double most = 0;
+  for (const auto& [name, value] : erase_counts(tree))
+    if (name == "max") most = (*value)["value"].get<double>();
+  if (most >= k_cycles_to_tell && number("evenness") < k_even_wear)
+    items.push_back(
+        fmt::format("first block worn out after {}", written_text(number("written first block"))));
+  return items;
 }
 
 std::vector<std::string> log_structured_items(const Json& tree) {

@@ -1,6 +1,8 @@
 // Lifetime, write amplification by mode, the cliff of a pSLC and errors by mode, as users of the
 // program meet them: in report.json, the summary and targets.
-#include "testbench/tests/program/report.h"
+#include <regex>
+
+#include "testbench/tests/program/planted.h"
 
 namespace tlmssd::program_tests {
 namespace {
@@ -75,6 +77,27 @@ targets:
   CHECK(outcome.out.find(" a day for five years") != std::string::npos);
   CHECK(outcome.out.find("full after 33.") != std::string::npos);
   CHECK(read_file(folder.path() / "out/report.html").find("drive writes per day") != std::string::npos);
+}
+
+TEST_CASE("the summary says when the first block is worn out where wear is uneven", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_sound);
+  const auto line = [&](const std::string& distribution) {
+    const Outcome outcome =
+        run_ok(folder, {"run", scenario, "-o", folder / "out", "--force", "--set", "load.rw=randwrite",
+                        "--set", "ssd.flash.part.endurance=3000", "--set",
+                        "load.random_distribution=" + distribution, "--set", "load.number_ios=400000"});
+    const std::size_t at = outcome.out.find("Lifetime            ");
+    REQUIRE(at != std::string::npos);
+    return outcome.out.substr(at, outcome.out.find("Utilisation", at) - at);
+  };
+  const std::string uneven = line("zoned:95/10:5/90");
+  const Json report = Json::parse(read_file(folder.path() / "out/report.json"));
+  REQUIRE(figure(report["lifetime"], "evenness") < 0.5);
+  std::smatch told;
+  REQUIRE(std::regex_search(uneven, told, std::regex("first block worn out after\\s+([0-9.]+) GB")));
+  CHECK(std::stod(told[1]) * 1e9 == Approx(figure(report["lifetime"], "written_first_block")).epsilon(0.01));
+  CHECK(line("random").find("first block") == std::string::npos);
 }
 
 TEST_CASE("what did not happen, or cannot, has no value", "[program]") {
