@@ -3,8 +3,9 @@
 // Like fio: reads, writes and trims of a sequential job each keep a position of their own; a mixed
 // job draws the direction for every request; randtrimwrite trims a random block and then writes it.
 // The job ends after io_size bytes (default: size), after number_ios requests, or never when
-// time_based; of trimwrite that many are trimmed, and as many written. Unlike fio: random positions may repeat unless norandommap is false (a job file's
-// default); a size range is drawn evenly over the multiples of its lower bound.
+// time_based; of trimwrite that many are trimmed, and as many written. Unlike fio: random positions
+// may repeat unless norandommap is false (a job file's default); a size range is drawn evenly over
+// the multiples of its lower bound.
 #pragma once
 
 #include <array>

@@ -331,9 +331,9 @@ Bytes bytes_of_pass(const GeneratorPlan& plan) {
   return plan.size / block * block;
 }
 
-/// The loops of a job file as fio counts them. number_ios is of each. Where a pass through the region
-/// comes to no place twice, there are as many passes as loops, or as io_size takes if that are more,
-/// of which io_size times loops is done at most.
+/// The loops of a job file as fio counts them. number_ios is of each. Where a pass through the
+/// region comes to no place twice, there are as many passes as loops, or as io_size takes if that
+/// are more, of which io_size times loops is done at most.
 void plan_loops(GeneratorPlan& plan, const GeneratorConfig& config) {
   using Wide = unsigned __int128;
   const std::uint64_t loops = std::max<std::uint64_t>(config.loops, 1);

@@ -4,9 +4,9 @@
 // scatters the ranks of zipf, pareto and normal over the region by a hash that lets several ranks
 // share a position; here a permutation does it, so that the popularity of positions follows the law
 // exactly. zipf draws by rejection-inversion (Hoermann & Derflinger 1996), which is exact for every
-// exponent and needs no sum over all ranks. normal is, as in fio, the mean of twelve even draws from
-// the region, whose standard deviation is a twelfth of it, moved by an even draw from as wide a
-// stretch as the deviation says, in per cent of the region, half of it at most.
+// exponent and needs no sum over all ranks. normal is, as in fio, the mean of twelve even draws
+// from the region, whose standard deviation is a twelfth of it, moved by an even draw from as wide
+// a stretch as the deviation says, in per cent of the region, half of it at most.
 #pragma once
 
 #include <cstdint>
