@@ -27,6 +27,11 @@ class PuWorker {
       kick();
     }
   }
+  /// The same, in any case: it had been put off.
+  void go_on() {
+    if (below_start()) state_.background = true;
+    kick();
+  }
   /// Resumes host programs for which there is room now.
   void wake();
   [[nodiscard]] SpaceLines& lines() { return state_.lines; }

@@ -38,10 +38,14 @@ void GcWorker::set_idle(bool idle) {
 void GcWorker::go_on(bool timed) {
   if (!std::exchange(thresholds_.put_off, false)) return;
   if (timed) {
-    event_queue_.soon([](void* self) { static_cast<GcWorker*>(self)->kick_all(); }, this);
+    event_queue_.soon([](void* self) { static_cast<GcWorker*>(self)->go_on_all(); }, this);
   } else {
-    kick_all();
+    go_on_all();
   }
+}
+
+void GcWorker::go_on_all() {
+  for (const auto& worker : workers_) worker->go_on();
 }
 
 void GcWorker::kick_all() {

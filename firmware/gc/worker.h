@@ -114,6 +114,7 @@ class GcWorker final : public GcEngine {
 
  private:
   void kick_all();
+  void go_on_all();
   EventQueue& event_queue_;
   GcThresholds thresholds_;
   std::uint32_t running_ = 0;

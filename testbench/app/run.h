@@ -95,6 +95,7 @@ class Run {
   void end_early(const Interrupted& interrupted);
   [[nodiscard]] RunFacts facts() const;
   [[nodiscard]] AdviserFacts adviser_facts() const;
+  [[nodiscard]] std::vector<PreconditionStep> steps_carried_out() const;
   [[nodiscard]] bool drawn_steady() const;
   [[nodiscard]] bool came_to_rest() const;
   [[nodiscard]] std::string unlike_steady(const Load& load) const;

@@ -32,28 +32,38 @@ Bytes written_by_job(const std::vector<Load>& loads, const std::string& job) {
 
 }  // namespace
 
+/// The steps that were carried out, those of the snapshot if the drive comes from one.
+std::vector<PreconditionStep> Run::steps_carried_out() const {
+  const auto of = [](const Scenario& scenario) {
+    std::vector<PreconditionStep> steps;
+    for (std::size_t i = 0; i < scenario.count("precondition"); ++i) steps.push_back(read_step(scenario, i));
+    return steps;
+  };
+  return other_steps_.empty() ? of(scenario_) : of(source_.read({"precondition=" + other_steps_}));
+}
+
 /// Whether the drive is as `state: steady` has left it.
 bool Run::drawn_steady() const {
   if (steady_steps_.empty()) return false;
   const auto last = nlohmann::ordered_json::parse(steady_steps_).back();
   if (!last.contains("state")) return false;
-  for (std::size_t i = last["step"].get<std::size_t>() + 1; i < scenario_.count("precondition"); ++i) {
-    const PreconditionStep step = steps_->read_step(i);
-    if (step.fill > 0 || step.overwrite > 0) return false;
-  }
-  return true;
+  const std::vector<PreconditionStep> steps = steps_carried_out();
+  const std::size_t behind = std::min(last["step"].get<std::size_t>() + 1, steps.size());
+  return std::none_of(steps.begin() + static_cast<std::ptrdiff_t>(behind), steps.end(),
+                      [](const PreconditionStep& step) { return step.fill > 0 || step.overwrite > 0; });
 }
 
-/// What `sustained` would change: the last step that wrote all over the drive left it to collection
-/// in the background.
+/// What `sustained` would change: the drive was written all over, and then left to collection in
+/// the background.
 bool Run::came_to_rest() const {
   if (simulation_->ssd().config().firmware.gc.background_start <= 0) return false;
-  for (std::size_t i = scenario_.count("precondition"); i > 0; --i) {
-    const PreconditionStep step = steps_->read_step(i - 1);
-    if (step.steady.wanted()) return false;
-    if (step.overwrite > 0 || step.to_steady_state()) return !step.sustained;
-  }
-  return false;
+  const std::vector<PreconditionStep> steps = steps_carried_out();
+  const bool overwritten = std::any_of(steps.begin(), steps.end(), [](const PreconditionStep& step) {
+    return step.overwrite > 0 || step.to_steady_state() || step.steady.wanted();
+  });
+  if (!overwritten) return false;
+  const bool paused = !steps.back().sustained && !steps.back().steady.wanted();
+  return paused || age_.retention > 0;
 }
 
 /// In what a load's writes differ from uniform random ones of a mapping page all over the drive, as

@@ -39,6 +39,8 @@ class Around {
   /// Features from outside may be there, which may do what our own do.
   [[nodiscard]] bool extended() const { return !loaded_plugins().empty(); }
   [[nodiscard]] bool timed() const { return in<RunSection>("run").timed; }
+  /// Other loads run beside those of this entry.
+  [[nodiscard]] bool beside_others() const { return scenario_.count("load") > 1; }
   /// The firmware may meet idle time, and does something in it.
   [[nodiscard]] bool idle_work() const {
     return in<firmware::GcConfig>("firmware.gc").idle_after > 0 && idle_time();
@@ -222,13 +224,14 @@ const std::vector<Row>& rows() {
        }},
       {"load", {"thinktime_blocks"}, [](const Around& a) { return a.here<GeneratorConfig>().thinktime > 0; }},
       // What a load says of time, where none passes. Rates also decide in which order reads and
-      // writes of a mix come.
-      {"load",
-       {"thinktime", "thinktime_blocks", "startdelay", "ramp_time"},
-       [](const Around& a) { return a.timed(); }},
+      // writes of a mix come, and, as delays, whose requests come first.
+      {"load", {"thinktime", "thinktime_blocks", "ramp_time"}, [](const Around& a) { return a.timed(); }},
+      {"load", {"startdelay"}, [](const Around& a) { return a.timed() || a.beside_others(); }},
       {"load",
        {"rate", "rate_iops", "rate_process"},
-       [](const Around& a) { return a.timed() || a.here<GeneratorConfig>().mixes_reads_and_writes(); }},
+       [](const Around& a) {
+         return a.timed() || a.beside_others() || a.here<GeneratorConfig>().mixes_reads_and_writes();
+       }},
       {"load",
        {"runtime"},
        [](const Around& a) { return a.timed() || a.here<GeneratorConfig>().time_based; }},

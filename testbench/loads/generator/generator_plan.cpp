@@ -13,13 +13,9 @@ namespace tlmssd {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& expected) {
-  throw InputError(fmt::format("{}: \"{}\" is not understood, expected {}", option, text, expected));
-}
-
 Bytes size_of(const std::string& option, const std::string& text, FioUnits units) {
   const auto size = fio_size(text, units);
-  if (!size) refuse(option, text, "a size (4k, 128k, 1m)");
+  if (!size) refuse_option(option, text, "a size (4k, 128k, 1m)");
   return *size;
 }
 
@@ -29,7 +25,7 @@ std::array<std::string, 3> by_direction(const std::string& option, const std::st
                                         const std::string& fallback) {
   const auto parts = split_text(text, ',');
   if (parts.empty() || parts.size() > 3)
-    refuse(option, text, "one value, or up to three for read, write and trim");
+    refuse_option(option, text, "one value, or up to three for read, write and trim");
   std::array<std::string, 3> result;
   for (std::size_t i = 0; i < 3; ++i) {
     const std::string& part = parts[std::min(i, parts.size() - 1)];
@@ -80,11 +76,11 @@ std::vector<GeneratorPlan::SizeShare> size_shares(const std::string& text, FioUn
   std::size_t open = 0;
   for (const std::string& part : split_text(text, ':')) {
     const auto pair = split_text(part, '/');
-    if (pair.empty() || pair.size() > 2) refuse("bssplit", text, "size/per cent pairs (4k/60:64k/40)");
+    if (pair.empty() || pair.size() > 2) refuse_option("bssplit", text, "size/per cent pairs (4k/60:64k/40)");
     GeneratorPlan::SizeShare share{size_of("bssplit", pair[0], units), 0};
     const auto percent = pair.size() == 2 && !pair[1].empty() ? fio_number(pair[1]) : std::nullopt;
     if (pair.size() == 2 && !pair[1].empty()) {
-      if (!percent || *percent > 100) refuse("bssplit", pair[1], "whole per cent");
+      if (!percent || *percent > 100) refuse_option("bssplit", pair[1], "whole per cent");
       share.percent = static_cast<std::uint32_t>(*percent);
       given += share.percent;
     } else {
@@ -115,10 +111,11 @@ void plan_sizes(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits uni
     const auto texts = by_direction("bsrange", config.bsrange, "");
     for (std::size_t i = 0; i < 3; ++i) {
       const auto bounds = split_text(texts[i], '-');
-      if (bounds.size() != 2) refuse("bsrange", config.bsrange, "lower-upper (4k-64k)");
+      if (bounds.size() != 2) refuse_option("bsrange", config.bsrange, "lower-upper (4k-64k)");
       plan.range_low[i] = size_of("bsrange", bounds[0], units);
       plan.range_high[i] = size_of("bsrange", bounds[1], units);
-      if (plan.range_high[i] < plan.range_low[i]) refuse("bsrange", config.bsrange, "the lower bound first");
+      if (plan.range_high[i] < plan.range_low[i])
+        refuse_option("bsrange", config.bsrange, "the lower bound first");
     }
   } else {
     const auto texts = by_direction("bs", config.bs, "4k");
@@ -272,7 +269,7 @@ void plan_rates(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits uni
   for (std::size_t i = 0; i < 3; ++i) {
     const auto value = fio_size(texts[i], units);  // in fio, numbers without a unit take k and m, too
     if (!value || *value > 1'000'000'000'000U)
-      refuse(option, texts[i], iops ? "requests per second (1000, 10k)" : "bytes per second (100m)");
+      refuse_option(option, texts[i], iops ? "requests per second (1000, 10k)" : "bytes per second (100m)");
     if (used(plan, i) && *value == 0) {
       throw InputError(
           fmt::format("{}: \"{}\" leaves a direction that the job uses without a rate, expected one for each",
@@ -293,7 +290,7 @@ void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
   const auto texts = by_direction("percentage_random", config.percentage_random, "100");
   for (std::size_t i = 0; i < 3; ++i) {
     const auto percent = fio_number(texts[i]);
-    if (!percent || *percent > 100) refuse("percentage_random", texts[i], "whole per cent");
+    if (!percent || *percent > 100) refuse_option("percentage_random", texts[i], "whole per cent");
     plan.random_percent[i] = static_cast<std::uint32_t>(*percent);
   }
 }

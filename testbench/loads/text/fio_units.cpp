@@ -13,10 +13,6 @@ namespace tlmssd {
 
 namespace {
 
-[[noreturn]] void refuse(const std::string& option, const std::string& text, const std::string& expected) {
-  throw InputError(fmt::format("{}: \"{}\" is not understood, expected {}", option, text, expected));
-}
-
 std::string lower(std::string_view text) {
   std::string result(text);
   for (char& c : result) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -57,6 +53,10 @@ bool number_and_unit(std::string_view text, double& number, std::string_view& un
 
 }  // namespace
 
+void refuse_option(const std::string& option, const std::string& text, const std::string& expected) {
+  throw InputError(fmt::format("{}: \"{}\" is not understood, expected {}", option, text, expected));
+}
+
 std::optional<Bytes> fio_size(std::string_view text, FioUnits units) {
   text = trimmed(text);
   if (text.starts_with("0x") || text.starts_with("0X")) {
@@ -80,12 +80,12 @@ Bytes size_or_share(const std::string& option, const std::string& text, Whole wh
   const std::string_view bare = trimmed(text);
   if (bare.empty() || bare.back() != '%') {
     const auto size = fio_size(bare, units);
-    if (!size) refuse(option, text, fmt::format("a size (1g) or a share of {} (10%)", whole.name));
+    if (!size) refuse_option(option, text, fmt::format("a size (1g) or a share of {} (10%)", whole.name));
     return *size;
   }
   const auto percent = fio_real(bare.substr(0, bare.size() - 1));
   if (!percent || *percent > 100)
-    refuse(option, text, fmt::format("a share of {} between 0% and 100%", whole.name));
+    refuse_option(option, text, fmt::format("a share of {} between 0% and 100%", whole.name));
   const auto millionths = static_cast<std::uint64_t>(*percent * 1e6 + 0.5);
   return static_cast<Bytes>(static_cast<unsigned __int128>(whole.bytes) * millionths / 100'000'000);
 }

@@ -26,6 +26,9 @@ struct Whole {
   Bytes bytes = 0;
   const char* name;
 };
+/// Throws InputError: what the text of an option should have been.
+[[noreturn]] void refuse_option(const std::string& option, const std::string& text,
+                                const std::string& expected);
 /// A size, or a share of `whole` ("10%", "10 %"), to a millionth of a per cent. Throws InputError
 /// naming the option.
 Bytes size_or_share(const std::string& option, const std::string& text, Whole whole, FioUnits units);

@@ -197,6 +197,42 @@ TEST_CASE("behind sustained steps the first writes meet as much collection as la
   }
 }
 
+TEST_CASE("a drive that was written without a pause comes to rest when the host makes one", "[program]") {
+  const Folder folder;
+  const std::string drive = replaced(k_two_dies, "user_capacity: 32 MiB", "user_capacity: 64 MiB");
+  struct Found {
+    double free;
+    bool told;  ///< by the adviser
+  };
+  const auto found = [&](const std::string& steps, std::vector<std::string> more = {}) {
+    more.insert(more.begin(), {"--set", "firmware.gc={background_start: 30 %, background_stop: 50 %}"});
+    const std::string scenario =
+        folder.write("f.yaml", drive + (steps.empty() ? "" : "precondition: " + steps + "\n") +
+                                   "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 1000}\n");
+    const Json report = report_of(folder, scenario, "f", more);
+    bool told = false;
+    for (const Json& advice : report["advice"]) told = told || advice["name"] == "rested-drive";
+    return Found{report["series"]["free_blocks"][0].get<double>(), told};
+  };
+  for (const std::string written : {"{state: steady", "{fill: 100 %}, {overwrite: 2x"}) {
+    INFO(written);
+    const std::string sustained = "[" + written + ", sustained: true}";
+    const Found busy = found(sustained + "]");
+    CHECK_FALSE(busy.told);
+    const std::vector<Found> rested = {found("[" + written + "}]"), found(sustained + ", {trim: 0.1 %}]"),
+                                       found(sustained + "]", {"--set", "age={retention: 30 d}"})};
+    for (const Found& one : rested) {
+      CHECK(one.free > busy.free + 4);
+      CHECK(one.told);
+    }
+  }
+  // What the snapshot's drive went through counts.
+  found("{state: steady}", {"--save-snapshot", folder / "s.snap"});
+  CHECK(found("", {"--from-snapshot", folder / "s.snap"}).told);
+  found("{state: steady, sustained: true}", {"--save-snapshot", folder / "b.snap"});
+  CHECK_FALSE(found("", {"--from-snapshot", folder / "b.snap"}).told);
+}
+
 TEST_CASE("a snapshot keeps what a sustained step has put off", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(

@@ -80,6 +80,8 @@ const Sets k_errors = {"ssd.flash.reliability=parts/reliability/tlc-72l.yaml", "
                        "firmware.ecc.policy=retry-only", "run.errors=accept"};
 const Sets k_untimed = {"run.timed=false"};
 const Sets k_untimed_writes = {"run.timed=false", "load.rw=randwrite"};
+const Sets k_two_untimed = {"run.timed=false", "load.0.rw=randwrite", "load.0.ramp_requests=100",
+                            "load.1={rw: randwrite, rate_iops: 5000, number_ios: 300}"};
 /// Blocks enough for thresholds of collection to differ.
 constexpr const char* k_blocks = "ssd.flash.part.blocks_per_plane=128";
 const Sets k_collecting = {k_blocks, "load.rw=randwrite", "load.number_ios=3000"};
@@ -259,6 +261,8 @@ TEST_CASE("a parameter that plays a part is not named, and the report is another
       {{}, {"load.ramp_requests=100"}},
       {{"run.timed=false"}, {"load.ramp_requests=100"}},
       {{}, {"load.startdelay=1 ms"}},
+      {k_two_untimed, {"load.0.rate_iops=1000"}},
+      {joined(k_two_untimed, {"load.0.rate_iops=1000"}), {"load.0.startdelay=10 ms"}},
       {{}, {"report.command_log=csv"}},
       {{}, {"report.timeline=true"}},
   };
