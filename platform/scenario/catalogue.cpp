@@ -402,20 +402,6 @@ const Section* Catalogue::find(std::string_view path) const {
 
 void Catalogue::check() const {
   check_section(*root_);
-  for (const Topic& topic : topics_) {
-    for (const std::string& path : topic.paths) {
-      const std::size_t dot = path.rfind('.');
-      const Section* const above = find(dot == std::string::npos ? "" : path.substr(0, dot));
-      const std::string key = dot == std::string::npos ? path : path.substr(dot + 1);
-      const std::vector<const ParameterSpec*> specs =
-          above == nullptr ? std::vector<const ParameterSpec*>() : above->all_parameters();
-      const bool is_key = std::any_of(specs.begin(), specs.end(),
-                                      [&](const ParameterSpec* spec) { return spec->name == key; });
-      if (!is_key && find(path) == nullptr)
-        throw std::logic_error("catalogue: topic " + topic.words.front() + " names " + path +
-                               ", which is not there");
-    }
-  }
 }
 
 std::vector<std::string> Catalogue::about(std::string_view word) const {
