@@ -1,7 +1,5 @@
 #include "models/base/host_command.h"
 
-#include <algorithm>
-
 namespace tlmssd {
 
 namespace {

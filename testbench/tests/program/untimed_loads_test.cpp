@@ -1,8 +1,5 @@
 // Several loads in a run without simulated time: whose request comes next.
-#include <algorithm>
-#include <fstream>
 #include <string>
-#include <vector>
 
 #include "testbench/tests/program/report.h"
 
@@ -27,6 +24,13 @@ firmware:
 
 double total_amplification(const Json& report) {
   return report["write_amplification"]["total"]["value"].get<double>();
+}
+
+/// The report of these entries of `load`, untimed.
+Json report_untimed(const std::string& loads) {
+  const Folder folder;
+  return report_of(
+      folder, folder.write("s.yaml", k_untimed_drive + "load:\n" + loads + "run: {timed: false}\n"), "out");
 }
 
 double writes(const Json& report) {
@@ -58,49 +62,28 @@ TEST_CASE("hot and cold loads have the write amplification of time without it, t
 }
 
 TEST_CASE("untimed, loads come as often as their queue depths say", "[program]") {
-  const Folder folder;
   // The ramp ends with the deep load's: by then the other has had a ninth of its turns.
-  const Json report = report_of(
-      folder,
-      folder.write("d.yaml",
-                   k_untimed_drive +
-                       "load:\n"
-                       "  - {name: deep, rw: randwrite, bs: 8k, iodepth: 9, number_ios: 18000, "
-                       "ramp_requests: 9000, norandommap: true, loops: 10}\n"
-                       "  - {name: flat, rw: randwrite, bs: 8k, number_ios: 3000, norandommap: true, "
-                       "loops: 10}\nrun: {timed: false}\n"),
-      "d");
+  const Json report = report_untimed(
+      "  - {name: deep, rw: randwrite, bs: 8k, iodepth: 9, number_ios: 18000, ramp_requests: 9000, "
+      "norandommap: true, loops: 10}\n"
+      "  - {name: flat, rw: randwrite, bs: 8k, number_ios: 3000, norandommap: true, loops: 10}\n");
   // Some 10,000 draws with a tenth each: 1000, six deviations of 30.
   CHECK(writes(report) == Approx(9000 + 3000 - 1000).margin(180));
 }
 
 TEST_CASE("untimed, requests that have times keep to them among loads", "[program]") {
-  const Folder folder;
   // The fast one has asked for four fifths of all when its ramp ends.
-  const Json report = report_of(
-      folder,
-      folder.write("r.yaml",
-                   k_untimed_drive +
-                       "load:\n"
-                       "  - {name: fast, rw: randwrite, bs: 8k, rate_iops: 4000, number_ios: 8000, "
-                       "ramp_requests: 4000}\n"
-                       "  - {name: slow, rw: randwrite, bs: 8k, rate_iops: 1000, number_ios: 2000}\n"
-                       "run: {timed: false}\n"),
-      "r");
+  const Json report = report_untimed(
+      "  - {name: fast, rw: randwrite, bs: 8k, rate_iops: 4000, number_ios: 8000, ramp_requests: 4000}\n"
+      "  - {name: slow, rw: randwrite, bs: 8k, rate_iops: 1000, number_ios: 2000}\n");
   CHECK(writes(report) == Approx(4000 + 1000).margin(1));
 }
 
 TEST_CASE("untimed, a load behind a stonewall waits for those before it", "[program]") {
-  const Folder folder;
   // What is read had been written by then.
-  const Json report = report_of(
-      folder,
-      folder.write("w.yaml", k_untimed_drive +
-                                 "load:\n"
-                                 "  - {name: writes, rw: write, bs: 8k, number_ios: 4000}\n"
-                                 "  - {name: reads, rw: read, bs: 8k, number_ios: 4000, stonewall: true}\n"
-                                 "run: {timed: false}\n"),
-      "w");
+  const Json report = report_untimed(
+      "  - {name: writes, rw: write, bs: 8k, number_ios: 4000}\n"
+      "  - {name: reads, rw: read, bs: 8k, number_ios: 4000, stonewall: true}\n");
   CHECK(report["statistics"]["firmware"]["unmapped_reads"]["value"] == 0);
 }
 
