@@ -32,6 +32,8 @@ DEEPER = {
     "Comparison": "compare.__init__",
     "whatif": "whatif.__init__",
     "WhatIf": "whatif.__init__",
+    "meet": "meet.__init__",
+    "Meet": "meet.__init__",
     "calibrate": "calibrate.__init__",
     "Calibration": "calibrate.__init__",
     "Profile": "calibrate.profile",

@@ -421,6 +421,15 @@ GALLERY: dict[str, Picture] = {
             },
         },
     ),
+    "two_tenants": Picture(
+        "p99 of reads; web is to have 1 ms at most",
+        loads("read.p99", "p99"),
+        {
+            "as it is": {},
+            "9 commands at once": {"ssd.host.outstanding_limit": 9},
+            "7 of batch": {"load.1.iodepth": 7},
+        },
+    ),
     "wear_out": Picture("blocks erased per second, until the drive is read-only", erases, AS_IT_IS),
     "weighted_queues": Picture(
         "reads per second",

@@ -20,8 +20,9 @@ import yaml
 
 from tlmssd.metrics import higher_is_better
 from tlmssd.whatif import whatif
-from tlmssd.whatif.experiment import Bench, find, run_here
+from tlmssd.whatif.experiment import Bench, find
 from tlmssd.whatif.ranking import FEW_OR_SLOW, WORK_OR_WAITING, WORK_OR_WASTE
+from tlmssd.whatif.seeded_runs import run_here
 
 RATES = ("iops", "bandwidth")
 

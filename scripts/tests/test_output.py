@@ -79,6 +79,7 @@ def test_page_and_table_are_two_files(two, capsys):
         ["compare", "small.yaml", "other.yaml"],
         ["compare", "x=small.yaml", "other.yaml"],
         ["whatif", "small.yaml", "--metric", "iops"],
+        ["meet", "small.yaml"],
     ],
 )
 @pytest.mark.parametrize("name", ["small.yaml", "sub/../small.yaml", "link.yaml", "hard.yaml"])

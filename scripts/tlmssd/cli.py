@@ -17,6 +17,7 @@ COMMANDS = {
     "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
     "compare": ("tlmssd.compare", "put results side by side and say why they differ"),
     "calibrate": ("tlmssd.calibrate", "fit a drive to what fio measured on a real one"),
+    "meet": ("tlmssd.meet", "find the mildest changes by which a scenario meets its targets"),
     "profile-firmware": (
         "tlmssd.profile_firmware",
         "count the instructions of firmware stages for ssd.cpu.costs",

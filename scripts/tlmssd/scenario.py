@@ -1,9 +1,12 @@
 """Scenarios as the program reads them: settings put over a file, and everything filled in."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import yaml
+
+from tlmssd.errors import InputError
 
 
 def setting_text(value: Any) -> str:
@@ -13,6 +16,14 @@ def setting_text(value: Any) -> str:
     if value is None:
         return "null"
     return json.dumps(value, ensure_ascii=False)
+
+
+def settings_of(given: Sequence[str]) -> dict[str, str]:
+    """What a command's --set options say; raises InputError for one without '='."""
+    for one in given:
+        if "=" not in one:
+            raise InputError(f"--set {one}: write PATH=VALUE")
+    return dict(one.split("=", 1) for one in given)
 
 
 def flat_parameters(text: str) -> dict[str, str]:

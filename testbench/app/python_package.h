@@ -12,10 +12,11 @@ struct PythonCommand {
   const char* description;  ///< for --help
 };
 
-inline constexpr std::array<PythonCommand, 8> k_python_commands = {{
+inline constexpr std::array<PythonCommand, 9> k_python_commands = {{
     {"explore", "run a study: many scenarios, a table of their results and a page of pictures"},
     {"compare", "compare results side by side, and say why they differ"},
     {"calibrate", "fit a drive to what fio measured on a real one"},
+    {"meet", "find the mildest changes by which a scenario meets its targets"},
     {"profile-firmware", "count the instructions of firmware stages in C, for ssd.cpu.costs"},
     {"pts", "run the tests of SNIA's Performance Test Specification on a drive: tables and figures"},
     {"probe", "find out what is inside a drive, by fio jobs and their results"},

@@ -17,10 +17,11 @@ from tlmssd.program import find_program
 from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
 from tlmssd.runs import Runner
-from tlmssd.scenario import setting_text
-from tlmssd.whatif.experiment import Bench, Finding, Run, find, run_here, run_on
+from tlmssd.scenario import setting_text, settings_of
+from tlmssd.whatif.experiment import Bench, Finding, find
 from tlmssd.whatif.interactions import Interaction, interactions
 from tlmssd.whatif.ranking import Choice, ranked
+from tlmssd.whatif.seeded_runs import Run, run_here, run_on
 
 SHARES = (0.1, 0.5, 3.0)
 """Steps: so much faster each, the last four times as fast, by which resources are ranked."""
@@ -55,7 +56,7 @@ def main(arguments: argparse.Namespace) -> int:
     from tlmssd.whatif.terminal import text_of
 
     check_outputs(arguments, [arguments.scenario], COLUMNS)
-    steps, settings = _shares(arguments.steps), _settings(arguments.set)
+    steps, settings = _shares(arguments.steps), settings_of(arguments.set)
     with Runner(arguments.store) as runner, engine(arguments) as pool:
         found = whatif(
             arguments.scenario,
@@ -235,13 +236,6 @@ def _shares(text: str) -> list[float]:
             )
         shares.append(share)
     return shares
-
-
-def _settings(given: Sequence[str]) -> dict[str, str]:
-    for one in given:
-        if "=" not in one:
-            raise InputError(f"--set {one}: write PATH=VALUE")
-    return dict(one.split("=", 1) for one in given)
 
 
 __all__ = ["WhatIf", "add_arguments", "main", "whatif"]

@@ -7,8 +7,7 @@ the effect is the ratio of the means over seeds, and its spread that of both (de
 """
 
 import math
-import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,19 +15,14 @@ import numpy as np
 from scipy import stats
 
 from tlmssd.drive import Drive
-from tlmssd.engine import Pool
 from tlmssd.errors import InputError, RunFailed
-from tlmssd.program import find_program
-from tlmssd.runs import Outcome, Runner, RunRequest, run_many
-from tlmssd.scenario import flat_parameters
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.resources import Resource, Step, resources
+from tlmssd.whatif.seeded_runs import Run, SeededRuns
 
 CONFIDENCE = 0.95
 LEAST = 1e-6
 """The ratio that stands for a metric that is 0 with every seed."""
-Settings = tuple[tuple[str, str], ...]
-Run = Callable[[Sequence[RunRequest]], list[Outcome]]
 
 
 @dataclass(frozen=True)
@@ -104,36 +98,18 @@ class Finding:
         return float(np.mean(gains)) if gains else -math.inf
 
 
-class Bench:
-    """Runs of one scenario with several seeds; what was run once is not run again."""
+class Bench(SeededRuns):
+    """Runs of one scenario, and a metric of theirs."""
 
     def __init__(self, scenario: Path, metric: str, settings: Mapping[str, str],
                  seeds: int, run: Run):  # fmt: skip
-        self.scenario, self.metric, self.run = scenario, metric, run
-        self.settings = dict(settings)
-        given = [f"--set={path}={value}" for path, value in self.settings.items()]
-        resolved = find_program().ask("check", str(scenario), *given)
-        self.drive = Drive(flat_parameters(resolved))
-        first = self.drive.whole("seed")
-        self.seeds = range(first, first + seeds)
-        self.known: dict[Settings, list[Outcome]] = {}
-
-    def fetch(self, wanted: Sequence[Mapping[str, str]]) -> None:
-        """Runs all of these settings at once, with every seed."""
-        new = [key for key in dict.fromkeys(map(_key, wanted)) if key not in self.known]
-        requests = [
-            RunRequest.of(self.scenario, {**self.settings, **dict(key)}, seed)
-            for key in new
-            for seed in self.seeds
-        ]
-        outcomes = self.run(requests)
-        for number, key in enumerate(new):
-            self.known[key] = outcomes[number * len(self.seeds) : (number + 1) * len(self.seeds)]
+        super().__init__(scenario, settings, seeds, run)
+        self.metric = metric
 
     def values(self, settings: Mapping[str, str]) -> list[float]:
         """The metric for each seed; raises InputError or RunFailed where a run has no results, or
         commands failed in it."""
-        return [outcome.sound_result.value(self.metric) for outcome in self.known[_key(settings)]]
+        return [result.value(self.metric) for result in self.results(settings)]
 
     def base(self) -> list[float]:
         """The metric of the drive as it is; raises InputError if a ratio of it means nothing."""
@@ -200,30 +176,3 @@ def _logs(with_it: np.ndarray, without: np.ndarray) -> list[float]:
     if not after:
         return [math.log(LEAST)] * len(with_it)
     return (math.log(after / before) + with_it / after - without / before).tolist()
-
-
-def _key(settings: Mapping[str, str]) -> Settings:
-    return tuple(sorted(settings.items()))
-
-
-def run_on(runner: Runner, pool: Pool, quiet: bool = False) -> Run:
-    """Runs on an engine; says on stderr how far they are unless `quiet`."""
-
-    def run(requests: Sequence[RunRequest]) -> list[Outcome]:
-        def ended(count: int) -> None:
-            if not quiet:
-                end = "\r" if count < len(requests) else "\n"
-                print(f"{count} of {len(requests)} runs", end=end, file=sys.stderr)
-
-        return runner.run(requests, pool, ended)
-
-    return run
-
-
-def run_here(jobs: int | None, store: str | Path | None) -> Run:
-    """Runs on this machine, `jobs` at a time, without a word."""
-
-    def run(requests: Sequence[RunRequest]) -> list[Outcome]:
-        return run_many(requests, jobs=jobs, store=store)
-
-    return run

@@ -49,7 +49,7 @@ TEST_CASE("without the Python package one line says how to get it", "[program]")
   const Place place;
   place.add_python("bin", false);
   place.set_path("bin");
-  for (const std::string command : {"explore", "compare", "calibrate", "probe", "validate", "whatif"}) {
+  for (const std::string command : {"explore", "compare", "calibrate", "probe", "validate", "whatif", "meet"}) {
     const Outcome outcome = place.start({command, "--help"});
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());
@@ -83,7 +83,7 @@ TEST_CASE("explore, calibrate and the like become the Python package's", "[progr
 TEST_CASE("the program names the commands of the Python package", "[program]") {
   const Folder folder;
   const Outcome help = run(folder, {"--help"});
-  for (const std::string command : {"explore", "compare", "calibrate", "probe", "validate", "whatif"})
+  for (const std::string command : {"explore", "compare", "calibrate", "probe", "validate", "whatif", "meet"})
     CHECK(help.out.find("\n  " + command + " ") != std::string::npos);
 }
 

@@ -1,0 +1,178 @@
+"""tlmssd meet: the mildest changes by which a scenario meets its targets, and what they cost."""
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+from tlmssd.engine import add_engine_arguments, engine
+from tlmssd.errors import InputError
+from tlmssd.meet.levers import Lever, levers
+from tlmssd.meet.search import Answer, search
+from tlmssd.meet.targets import Reading, of_missed, readings
+from tlmssd.meet.together import pairs
+from tlmssd.output import add_output_arguments, check_outputs, write_outputs
+from tlmssd.runs import Runner
+from tlmssd.scenario import setting_text, settings_of
+from tlmssd.whatif import cautions
+from tlmssd.whatif.cost import extra_cost
+from tlmssd.whatif.seeded_runs import Run, SeededRuns, run_here, run_on
+
+SEEDS = 5
+COLUMNS = [
+    "rank", "change", "before", "after", "enough", "target", "limit", "value", "bound", "unit",
+    "worst_loss", "cost", "reason",
+]  # fmt: skip
+"""Of the table of answers."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """The command's arguments."""
+    add = parser.add_argument
+    add("scenario", type=Path, help="scenario file (YAML) with a section targets")
+    only = "only changes whose names fit one of these patterns, as 'rate of *,dies'"
+    add("--only", default="*", metavar="NAMES", help=only)
+    seeds = "runs of each change, from the scenario's seed on, and as many to judge what is found"
+    add("--seeds", type=int, default=SEEDS, metavar="N", help=seeds + " (default: %(default)s)")
+    override = "override a parameter, as in tlmssd run"
+    add("--set", action="append", default=[], metavar="PATH=VALUE", help=override)
+    add_engine_arguments(parser)
+    add_output_arguments(parser, "the answers")
+
+
+def main(arguments: argparse.Namespace) -> int:
+    """Prints the table of changes, and writes what was asked for; 0."""
+    from tlmssd.meet.page import page_of
+    from tlmssd.meet.terminal import text_of
+
+    check_outputs(arguments, [arguments.scenario], COLUMNS)
+    with Runner(arguments.store) as runner, engine(arguments) as pool:
+        found = meet(
+            arguments.scenario,
+            settings_of(arguments.set),
+            only=arguments.only,
+            seeds=arguments.seeds,
+            run=run_on(runner, pool, quiet=not sys.stderr.isatty()),
+        )
+    sys.stdout.write(text_of(found))
+    write_outputs(arguments, found.frame, lambda: page_of(found))
+    return 0
+
+
+@dataclass(frozen=True)
+class Meet:
+    """What was found: changes that are enough, the cheapest for the loads first, and those that are
+    not; pairs of changes only where none is enough by itself.
+
+    `base` has every target as the scenario is; `costs` what each answer's step costs where the part
+    gives prices; `cautions` are what makes the runs of the scenario as it is hard to believe.
+    """
+
+    title: str
+    seeds: int
+    base: tuple[Reading, ...]
+    answers: tuple[Answer, ...] = ()
+    costs: tuple[float | None, ...] = ()
+    cautions: tuple[str, ...] = ()
+
+    @property
+    def missed(self) -> list[Reading]:
+        """The targets that the scenario as it is does not meet for certain."""
+        return [reading for reading in self.base if not reading.is_surely_met]
+
+    @property
+    def enough(self) -> list[Answer]:
+        """The changes that meet all targets."""
+        return [answer for answer in self.answers if answer.is_enough]
+
+    def frame(self):
+        """Tidy pandas, a row for each change and target that was missed: rank, change, before,
+        after, enough, target, limit, value, bound, unit, worst_loss, cost, reason."""
+        import pandas as pd
+
+        rows = []
+        for rank, (answer, cost) in enumerate(zip(self.answers, self.costs, strict=True), 1):
+            step = answer.step
+            change = (rank, answer.lever.name, step and step.before, step and step.after)
+            price = (answer.worst_loss, cost, answer.reason)
+            for told in of_missed(answer.readings, self.missed):
+                target = told.target
+                value = (target.name, target.limit, told.mean, told.bound, target.unit)
+                rows.append((*change, answer.is_enough, *value, *price))
+        return pd.DataFrame(rows, columns=COLUMNS)
+
+    def _repr_html_(self) -> str:
+        import html
+
+        from tlmssd.meet.terminal import text_of
+
+        return f"<pre>{html.escape(text_of(self))}</pre>"
+
+
+def meet(
+    scenario: str | Path,
+    settings: Mapping[str, Any] | None = None,
+    *,
+    only: str = "*",
+    seeds: int = SEEDS,
+    jobs: int | None = None,
+    store: str | Path | None = None,
+    run: Run | None = None,
+) -> Meet:
+    """For each thing that can be changed, the mildest change by which all `targets` are met; where
+    there is none, for pairs of those that help.
+
+    `only` are patterns of names of changes, with commas between them. `run` carries the runs out
+    (by default on this machine, `jobs` at a time). Raises InputError for a scenario that is wrong
+    or has no targets, or whose commands fail, RunFailed when it does not run as it is.
+    """
+    if seeds < 1:
+        raise InputError(f"--seeds {seeds}: at least 1")
+    given = {path: setting_text(value) for path, value in (settings or {}).items()}
+    runs = SeededRuns(Path(scenario), given, seeds, run or run_here(jobs, store))
+    if not any(path.startswith("targets.") for path in runs.drive.parameters):
+        raise InputError(
+            f"{scenario}: has no targets to meet; add, for instance, "
+            "targets: [{metric: read.p99, at_most: 1 ms}]"
+        )
+    runs.fetch([{}])
+    results = runs.results({})
+    base = readings(results)
+    title, told = results[0].title or Path(scenario).stem, cautions(results[0], runs.drive)
+    missed = [reading.target for reading in base if not reading.is_surely_met]
+    if not missed:
+        return Meet(title, seeds, tuple(base), cautions=told)
+    chosen = _chosen(levers(runs.drive, results, [target.load for target in missed]), only)
+    answers = search(runs, chosen, missed)
+    if not any(answer.is_enough for answer in answers):
+        unmet = [reading for reading in base if reading.target in missed]
+        answers += search(runs, pairs(answers, unmet), missed)
+    answers.sort(key=_order)
+    costs = [extra_cost(runs.drive, one.step.settings) if one.step else None for one in answers]
+    return Meet(title, seeds, tuple(base), tuple(answers), tuple(costs), told)
+
+
+LITTLE = 0.02
+"""Share of its bandwidth that a load may lose without a word."""
+
+
+def _order(answer: Answer) -> tuple:
+    """What is enough first; of that what no load pays for, the mildest first."""
+    loss = answer.worst_loss if answer.worst_loss > LITTLE else 0.0
+    ratio = answer.step.ratio if answer.step else 0.0
+    return (not answer.is_enough, answer.step is None, loss, ratio)
+
+
+def _chosen(found: Sequence[Lever], only: str) -> list[Lever]:
+    patterns = [pattern.strip() for pattern in only.split(",")]
+    for pattern in patterns:
+        if not any(fnmatchcase(lever.name, pattern) for lever in found):
+            names = ", ".join(lever.name for lever in found)
+            raise InputError(f"--only {pattern}: no change is called so; there are: {names}")
+    return [lever for lever in found if any(fnmatchcase(lever.name, one) for one in patterns)]
+
+
+__all__ = ["Meet", "add_arguments", "main", "meet"]

@@ -1,0 +1,57 @@
+"""Changes made together, where none is enough by itself."""
+
+import itertools
+from collections.abc import Sequence
+
+from tlmssd.meet.levers import Lever
+from tlmssd.meet.search import Answer
+from tlmssd.meet.targets import Reading, of_missed
+from tlmssd.whatif.resources import Step
+
+MOST = 5
+"""Changes that are tried with one another: those that help most."""
+HELP = 0.9
+"""A change that leaves more than this of a target's distance is no help."""
+
+
+def pairs(answers: Sequence[Answer], missed: Sequence[Reading]) -> list[Lever]:
+    """Levers of two each, of those that bring a target nearer without being enough."""
+    near = [
+        (max(reading.times_beyond for reading in told), number)
+        for number, answer in enumerate(answers)
+        if not answer.is_enough and (told := of_missed(answer.readings, missed))
+        if helps(told, missed)
+    ]
+    best = [answers[number].lever for _, number in sorted(near)[:MOST]]
+    both = (_both(one, other) for one, other in itertools.combinations(best, 2))
+    return [lever for lever in both if lever]
+
+
+def helps(told: Sequence[Reading], missed: Sequence[Reading]) -> bool:
+    """Whether it brings one of the targets so much nearer that it is worth a word."""
+    pairs = zip(told, missed, strict=True)
+    return any(one.times_beyond < HELP * other.times_beyond for one, other in pairs)
+
+
+def _both(one: Lever, other: Lever) -> Lever | None:
+    """Both ladders climbed at once, from their first steps to their last; None where they would
+    set one parameter differently."""
+    count = max(len(one.steps), len(other.steps))
+    steps = []
+    for number in range(1, count + 1):
+        first, second = (
+            lever.steps[-(-number * len(lever.steps) // count) - 1] for lever in (one, other)
+        )
+        common = first.settings.keys() & second.settings.keys()
+        if any(first.settings[path] != second.settings[path] for path in common):
+            return None
+        steps.append(
+            Step(
+                f"{first.before} + {second.before}",
+                f"{first.after} + {second.after}",
+                first.ratio * second.ratio,
+                {**first.settings, **second.settings},
+            )
+        )
+    too_much = one.may_be_too_much or other.may_be_too_much
+    return Lever(f"{one.name} + {other.name}", tuple(steps), too_much)
