@@ -58,6 +58,38 @@ def test_figures_may_come_from_elsewhere(study, tmp_path):
             asked.tell(points[0], {"iops": 1.0})
 
 
+def test_what_is_no_result_is_not_taken(study, tmp_path):
+    with tlmssd.AskTell(study, sampler="random", store=tmp_path / "store") as asked:
+        (point,) = asked.ask()
+        for found, problem in (
+            ({"iops": math.inf}, "inf is no result"),
+            ({"iops": "5"}, "iops: '5' is no number"),
+            ({"iops": 5.0, "violation": None}, "violation: None is no number"),
+        ):
+            with pytest.raises(InputError, match=problem):
+                asked.tell(point, found)
+        asked.tell(point, {"iops": 5})  # it still waits
+        assert asked.best() == [(point, [5.0])]
+        with pytest.raises(InputError, match="at least 0"):
+            asked.ask(-1)
+    with pytest.raises(InputError, match="the study is closed"):
+        asked.evaluate([{}])
+
+
+def test_an_action_is_one_of_its_space(study, tmp_path):
+    environment = tlmssd.StudyEnv(study, store=tmp_path / "store")
+    for action in ([9, 9], [0], [0, 0, 0]):
+        with pytest.raises(InputError, match="is none of MultiDiscrete"):
+            environment.step(action)
+    environment.close()
+
+
+@pytest.mark.parametrize("seeds", [0, -1, 1.5])
+def test_seeds_of_a_run_are_counted_from_one(study, seeds):
+    with pytest.raises(InputError, match="must be a whole number, at least 1"):
+        tlmssd.run(study.parent / "base.yaml", seeds=seeds)
+
+
 def test_bad_points_are_refused_by_name(study, tmp_path):
     with tlmssd.AskTell(study, store=tmp_path / "store") as asked:
         with pytest.raises(InputError, match=r"no axis ssd\.cpu"):

@@ -555,3 +555,11 @@ def test_a_side_of_results_may_be_objects(two):
     assert compare(results, two[1]).sides[0].seeds == 3
     with pytest.raises(InputError):
         compare(results)
+
+
+@pytest.mark.parametrize(("text", "problem"), [("", "line 1 column 1"), ('{"jobs": [', "line 1")])
+def test_fios_json_that_is_cut_off_says_where(tmp_path, text, problem):
+    path = tmp_path / "fio.json"
+    path.write_text(text)
+    with pytest.raises(InputError, match=problem):
+        read_sides([str(path), str(path)])

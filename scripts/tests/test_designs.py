@@ -1,5 +1,7 @@
 """Which points a design looks at, and the values of ranges, by their formulas."""
 
+import dataclasses
+import io
 import math
 
 import numpy as np
@@ -8,12 +10,14 @@ from scipy.stats import qmc
 
 import tlmssd.study.search as searching
 from tests.conftest import carry_out
-from tlmssd.study.axes import read_axis
+from tlmssd.study.axes import Choice, read_axis
 from tlmssd.study.designs import Design
 from tlmssd.study.document import read_document
+from tlmssd.study.front import front, repeats
+from tlmssd.study.progress import Progress
 from tlmssd.study.search import best_of, new_search, search, tell
 from tlmssd.study.session import Row, mean_of_seeds
-from tlmssd.study.study import Point, Study
+from tlmssd.study.study import Objective, Point, Study
 
 
 def axis(folder, text, name="ssd.cpu.clock"):
@@ -184,3 +188,35 @@ def test_the_best_of_a_search_is_the_front_of_what_is_feasible(folder):
     tell(asked, asked.ask(), (0.5, 20), [0.001])
     tell(asked, asked.ask(), (math.nan, 20), [-1])
     assert {tuple(trial.values) for trial in best_of(asked)} == front
+
+
+def row(number, values, seed=None, status="ok", violation=0.0, channels="1"):
+    """A run of a point that is called by its channels."""
+    return Row(number, Point((Choice(channels, ()),)), seed, status, "", "", values, (violation,))
+
+
+def test_the_front_of_a_study(folder):
+    """Down for the tail and up for IOPS: ties are both there, a design that is there again once."""
+    goals = (Objective("tail", False), Objective("iops", True))
+    read = dataclasses.replace(study(folder), objectives=goals)
+    values = [(2, 5), (1, 3), (2, 5), (2, 4), (5, 9), (0, 99), (4, 9), (1, 3), (math.nan, 9)]
+    rows = [
+        row(number, {"tail": tail, "iops": iops}, channels=str(number), violation=float(iops == 99))
+        for number, (tail, iops) in enumerate(values, 1)
+    ]
+    rows.append(row(10, {"tail": 1, "iops": 3}, channels="2"))
+    assert [best.number for best in front(read, rows)] == [2, 8, 1, 3, 7]
+    assert repeats(rows) == 1
+    assert front(dataclasses.replace(read, objectives=()), rows) == []
+
+
+def test_a_point_is_as_good_as_its_seeds_are_together(folder):
+    read = dataclasses.replace(study(folder), objectives=(Objective("tail", False),), seeds=(1, 2))
+    rows = [row(1, {"tail": tail}, seed) for seed, tail in ((1, 1.0), (2, 5.0))]
+    rows += [row(2, {"tail": 2.0}, seed, channels="2") for seed in (1, 2)]
+    (best,) = front(read, rows)
+    assert (best.number, best.values) == (2, {"tail": 2.0})
+    progress = Progress(read, io.StringIO())
+    for one in rows:
+        progress.row(one, False)
+    assert progress.text().endswith("; best tail 2")

@@ -71,6 +71,9 @@ def test_histograms_and_ledgers(result):
     histogram = result.histogram("read")
     assert histogram.commands == 1000
     assert histogram.percentile(99.9) == pytest.approx(910, rel=0.1)
+    for percent in (-1, 101):
+        with pytest.raises(InputError, match="must be from 0 to 100"):
+            histogram.percentile(percent)
     ledger = result.ledger("read")
     assert sum(ledger.mean.values()) == pytest.approx(result.value("read.mean"))
     assert ledger.at(1000.0) == pytest.approx({"sense": 80.0, "die busy: gc": 920.0})

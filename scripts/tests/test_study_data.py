@@ -124,7 +124,7 @@ def test_points_that_failed_do_not_pass_their_lack_on_to_other_axes(tmp_path):
     assert Effects.of(data, *data.metrics).explained(data.axes[3]) == 0
     assert not Effects.of(data, *data.metrics).is_grid and Effects.of(whole, *data.metrics).is_grid
     page = page_of(data, Store(tmp_path / "store"))
-    assert "The 63 points are no full grid of all values. Shown are adjusted means" in page
+    assert "The 63 designs are no full grid of all values. Shown are adjusted means" in page
     assert '"grid":false' in page  # of which the heat map speaks
 
 
@@ -220,6 +220,23 @@ def test_points_keep_seeds_and_reasons(grid, tmp_path):
     assert places_of(data.rows["policy"]) == [0.5, 0.5]
     page = page_of(data, Store(tmp_path / "store"))
     assert "1 runs crashed: why" in page
+
+
+def test_a_design_that_is_there_again_is_no_more_evidence(tmp_path):
+    """Of a search, which comes back to what it knows: intervals are those of the designs."""
+    rows = [
+        (dies, 2 * dies, policy, 1, "ok", 100.0 * dies + more + 7 * (dies == 3))
+        for dies in (1, 2, 3)
+        for policy, more in (("greedy", 0), ("fifo", 50))
+    ]
+    rows = [(number, *row[1:]) for number, row in enumerate(rows[:-1], 1)]  # no full grid
+    again = [(100 * time + row[0], *row[1:]) for time in range(9) for row in rows]
+    once = table(tmp_path / "once.parquet", rows)
+    often = table(tmp_path / "often.parquet", rows + again)
+    for axis in once.axes:
+        means = [Effects.of(data, data.metrics[0]).means(axis) for data in (once, often)]
+        assert means[0] == means[1]
+        assert means[0][0]["low"] < means[0][0]["high"]
 
 
 def test_a_point_finds_its_row_and_is_feasible_when_all_its_runs_are(grid):

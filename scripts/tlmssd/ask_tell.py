@@ -11,6 +11,7 @@ An optimiser of one's own calls `evaluate` only; figures of a real drive are tol
 
 import contextlib
 import math
+import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,11 +58,18 @@ class AskTell(contextlib.ExitStack):
             self.push(opened.pop_all())
         self._search = new_search(self.study) if self.study.objectives else None
         self._trials: dict[Point, list] = {}
+        self._closed = False
+        self.callback(self._note_closed)
+
+    def _note_closed(self) -> None:
+        self._closed = True
 
     def ask(self, count: int = 1) -> list[dict]:
         """The next `count` points: of each axis a number in its unit, or a word."""
         if self._search is None:
             self.study.entry.fail("ask needs objectives")
+        if count < 0:
+            raise InputError(f"ask({count}): at least 0")
         trials = [self._search.ask() for _ in range(count)]
         for trial in trials:
             values = {axis.name: axis.value(suggest(trial, axis)) for axis in self.axes}
@@ -73,12 +81,17 @@ class AskTell(contextlib.ExitStack):
         """What came of an asked point: metrics in base units; without an objective's, it failed.
 
         `found` may hold 'violation', by how much constraints are missed: at most 0 is feasible.
+        Raises InputError for what is no number, and for an infinite objective.
         """
         waiting = self._trials.get(self.point(point))
         if not waiting:
             raise InputError(f"{point} was not asked for, or has been told already")
-        values = [float(found.get(goal.metric, math.nan)) for goal in self.study.objectives]
-        tell(self._search, waiting.pop(0), values, [float(found.get("violation", 0.0))])
+        values = [_number(found, goal.metric, math.nan) for goal in self.study.objectives]
+        for goal, value in zip(self.study.objectives, values, strict=True):
+            if math.isinf(value):
+                raise InputError(f"{goal.metric} of {point}: {value:g} is no result")
+        violation = _number(found, "violation", 0.0)
+        tell(self._search, waiting.pop(0), values, [violation])
 
     def evaluate(self, points: Sequence[dict]) -> list[dict[str, float | str]]:
         """Runs `points`, all seeds of each, unless the store knows them.
@@ -87,6 +100,8 @@ class AskTell(contextlib.ExitStack):
         'violation', by how much constraints are missed: infinite where a point does not have what
         one asks for, such as latencies of reads without reads.
         """
+        if self._closed:
+            raise InputError("the study is closed")
         rows = self._session.evaluate([self.point(values) for values in points])
         each = len(rows) // max(len(points), 1)
         return [mean_of_seeds(rows[i : i + each]) for i in range(0, len(rows), each or 1)]
@@ -105,3 +120,10 @@ class AskTell(contextlib.ExitStack):
             raise InputError(f"the study has no axis {min(unknown)}")
         given = (axis for axis in self.axes if axis.name in values)
         return Point(tuple(axis.choice_of(values[axis.name]) for axis in given))
+
+
+def _number(found: Mapping[str, float], name: str, default: float) -> float:
+    value = found.get(name, default)
+    if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        raise InputError(f"{name}: {value!r} is no number")
+    return float(value)

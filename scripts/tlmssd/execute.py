@@ -13,6 +13,7 @@ from pathlib import Path
 
 from tlmssd.failures import ACCEPT, failed_commands_in
 from tlmssd.program import Program, environment, find_program
+from tlmssd.quantities import quantity_text
 from tlmssd.store import Store
 
 Read = Callable[[Path, bytes, dict], dict]
@@ -228,7 +229,8 @@ class Workshop:
             errors.seek(0)
             said = errors.read().decode(errors="replace").strip()
         seconds = time.monotonic() - begin
-        return Done(*judged(process.returncode, said), seconds=seconds, processor=processor)
+        verdict = within(self.limits, *judged(process.returncode, said))
+        return Done(*verdict, seconds=seconds, processor=processor)
 
 
 def _processor_seconds_of(process: subprocess.Popen, limit: float | None) -> float:
@@ -262,6 +264,14 @@ def judged(code: int, said: str) -> tuple[str, str]:
     if code < 0 or code > 128:
         return "crashed", f"ended by signal {-code if code < 0 else code - 128}"
     return STATUSES.get(code, "failed"), reason or f"exit code {code}"
+
+
+def within(limits: Limits, status: str, reason: str) -> tuple[str, str]:
+    """The same of a process with limits: where memory is short, a library or the loader may end it
+    in its own way, which says nothing of the run without the limit."""
+    if limits.memory and status == "failed":
+        return "memory", f"{reason}, with at most {quantity_text(limits.memory, 'B')} of memory"
+    return status, reason
 
 
 def is_damaged(drive: Path, done: Done) -> bool:

@@ -12,9 +12,11 @@ from pathlib import Path
 from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
 from tlmssd.output import check_folder, refuse_inputs, write_text
+from tlmssd.quantities import quantity_text
 from tlmssd.runs import Runner
 from tlmssd.study.cautions import cautions
 from tlmssd.study.check import Checked
+from tlmssd.study.front import Best, front, repeats
 from tlmssd.study.progress import Progress, duration
 from tlmssd.study.resolved import resolved_study
 from tlmssd.study.session import Row, Session, checked
@@ -24,6 +26,8 @@ from tlmssd.study.table import table, write_tables
 MARK = ".tlmssd-study"
 FILES = ("results.parquet", "results.csv", "resolved-study.yaml", "summary.json", "study.html")
 """That are written into the folder."""
+BEST_SHOWN = 5
+"""Points of the front in the summary for the terminal."""
 OK, INCOMPLETE, INTERRUPTED = 0, 4, 130
 """Exit codes: every run has results; some have none, or commands failed; ended by Ctrl-C."""
 
@@ -133,10 +137,11 @@ class Report:
         savings: str,
         seconds: float,
     ):
-        self.study, self.runner, self.rows = study, runner, rows
+        self.study, self.known, self.runner, self.rows = study, known, runner, rows
         self.savings, self.seconds = savings, seconds
         self.cautions = cautions(study, rows)
         self.table = table(study, known, rows, self.cautions)
+        self.front = front(study, rows)
         self.statuses = collections.Counter(row.status for row in rows)
 
     @property
@@ -158,6 +163,10 @@ class Report:
             "seconds": round(self.seconds, 3),
             "savings": self.savings,
             "cautions": self.cautions,
+            "front": [
+                {"point": best.number, "design": self._design(best), **best.values}
+                for best in self.front
+            ],
         }
         write_text(out / "summary.json", json.dumps(summary, indent=1) + "\n")
         if page:
@@ -171,6 +180,8 @@ class Report:
         """The summary for the terminal."""
         points = len({row.number for row in self.rows})
         yield f"{points} points, {len(self.rows)} runs in {duration(self.seconds)}"
+        if again := repeats(self.rows):
+            yield f"{again} points repeat the design of an earlier one"
         if self.savings:
             yield self.savings[0].upper() + self.savings[1:]
         reasons = collections.Counter(
@@ -180,5 +191,24 @@ class Report:
             yield f"{count} {status}: {reason}"
         if len(reasons) > 5:
             yield f"and {len(reasons) - 5} other reasons, see the column reason"
+        yield from self._best_lines()
         yield from (f"! {text}" for text in self.cautions)
         yield f"Results in {out}: study.html, results.parquet, results.csv, and more"
+
+    def _best_lines(self) -> Iterator[str]:
+        """The best point, or the first of the Pareto front."""
+        if len(self.study.objectives) > 1 and self.front:
+            yield f"Pareto front: {len(self.front)} points (column point, front in summary.json)"
+        for best in self.front[:BEST_SHOWN]:
+            values = ", ".join(
+                f"{metric.name} {quantity_text(best.values[metric.name], unit)}"
+                for metric in self.study.metrics
+                if metric.name in best.values
+                for unit in [self.known.unit_of(metric)]
+            )
+            design = ", ".join(f"{axis} {label}" for axis, label in self._design(best).items())
+            yield f"Best: point {best.number}, {values}: {design}"
+
+    def _design(self, best: Best) -> dict[str, str]:
+        choices = zip(self.study.axes, best.point.choices, strict=True)
+        return {axis.name: choice.label for axis, choice in choices}

@@ -15,7 +15,7 @@ import gymnasium
 import numpy as np
 
 from tlmssd.ask_tell import AskTell
-from tlmssd.errors import RunFailed
+from tlmssd.errors import InputError, RunFailed
 
 Found = Mapping[str, Any]
 LEAST = 1e-6
@@ -74,7 +74,12 @@ class StudyEnv(gymnasium.Env):
         return self._observation(self._base), {"point": {}, **self._base}
 
     def step(self, action: Any):
-        """Runs the design of `action`, unless the store knows it."""
+        """Runs the design of `action`, unless the store knows it.
+
+        Raises InputError for what is not in `action_space`.
+        """
+        if not self.action_space.contains(np.asarray(action, self.action_space.dtype)):
+            raise InputError(f"action {action}: is none of {self.action_space}")
         values = self.values(action)
         found = self.study.evaluate([values])[0]
         good = found["status"] == "ok" and found["violation"] <= 0

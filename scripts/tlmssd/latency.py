@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pandas as pd
 
+from tlmssd.errors import InputError
+
 
 def under_way(iops: float, mean_ns: float) -> float:
     """How many commands are under way on average (Little's law)."""
@@ -46,8 +48,11 @@ class Histogram:
     def percentile(self, percent: float) -> float:
         """Latency in ns that `percent` (0 to 100) of the commands do not exceed.
 
-        Interpolated between the points there are; the report's own percentiles are exact.
+        Interpolated between the points there are; the report's own percentiles are exact. Raises
+        InputError for another `percent`.
         """
+        if not 0 <= percent <= 100:
+            raise InputError(f"percentile {percent:g}: must be from 0 to 100")
         share = np.cumsum(self.counts) / self.commands
         return float(np.interp(percent / 100, share, self.latency_ns))
 

@@ -82,6 +82,8 @@ def run(
     What the store knows is not run again. Raises InputError for what is wrong in the scenario, and
     RunFailed when a run ends without results.
     """
+    if seeds is not None and (not isinstance(seeds, int) or seeds < 1):
+        raise InputError(f"seeds {seeds!r}: must be a whole number, at least 1")
     if seeds is None:
         return run_many([RunRequest.of(scenario, settings)], jobs=1, store=store)[0].result
     requests = [RunRequest.of(scenario, settings, seed) for seed in range(1, seeds + 1)]

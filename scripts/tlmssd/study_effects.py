@@ -25,9 +25,9 @@ LEAST = 1e-7
 
 @dataclass(frozen=True)
 class Effects:
-    """Effects on one metric.
+    """Effects on one metric; a design that is there more than once, as in a search, counts once.
 
-    `is_grid`: of the points that know it, each combination of values is there once. `missing`: axes
+    `is_grid`: of the points that know it, each combination of values is there. `missing`: axes
     whose levels the fit does not determine.
     """
 
@@ -45,10 +45,12 @@ class Effects:
         known = data.means()[metric.name].dropna()
         first = data.rows.drop_duplicates("point").set_index("point").loc[known.index]
         names = [axis.name for axis in data.axes]
+        # The same runs again are no more evidence than once.
+        first = first.drop_duplicates(names)
+        known = known.loc[first.index]
         sizes = [first[name].nunique(dropna=False) for name in names]
-        distinct = len(first[names].drop_duplicates())
         levels = {axis.name: _of_points(data, axis, known.index) for axis in data.axes}
-        if distinct == len(first) == math.prod(sizes):
+        if len(first) == math.prod(sizes):
             return Effects(data, metric, known, levels, True)
         fit = _Fit(known.to_numpy(), list(levels.values()))
         missing = tuple(
@@ -106,7 +108,7 @@ class Effects:
                 "Mean over all points with this level; lines are 95 % confidence intervals over "
                 "seeds."
             )
-        said = f"The {len(self.known)} points are no full grid of all values. "
+        said = f"The {len(self.known)} designs are no full grid of all values. "
         if len(self.missing) == len(self.levels):
             return said + (
                 "A fit of one effect for each level is not determined by them, and plain means "

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tlmssd.errors import InputError
 from tlmssd.failures import ACCEPT
-from tlmssd.fio_json import FioResult, is_fio_json
+from tlmssd.fio_json import FioResult, fio_content, is_fio_json
 from tlmssd.result import Result, Results
 
 PER_RUN = {"seed", "title"}
@@ -130,6 +130,8 @@ def _results_in(path: Path) -> list[Result]:
     if path.name == "report.json":
         return [Result(path.parent)]
     if not is_fio_json(path):
+        if path.suffix == ".json":
+            fio_content(path)  # which says what is wrong with it
         raise InputError(f"{path}: neither a folder of results, nor fio's json, nor a scenario")
     return [FioResult(path)]
 

@@ -5,7 +5,7 @@ import math
 import sys
 import time
 
-from tlmssd.study.session import Row
+from tlmssd.study.session import Row, mean_of_seeds
 from tlmssd.study.study import Objective, Study
 
 STEP_SECONDS = {True: 0.2, False: 30.0}
@@ -22,7 +22,8 @@ class Progress:
         self.done = 0
         self._study = study
         self._expected = 0
-        self._best: dict[str, float] = {}
+        self._best: float | None = None
+        self._runs: dict[int, list[Row]] = {}
         self._stream = stream
         self._shows = stream.isatty()
         self._recent: collections.deque[tuple[float, int]] = collections.deque()
@@ -41,9 +42,8 @@ class Progress:
         self.done += 1
         if row.status != "ok":
             self.failures[row.status] += 1
-        elif row.feasible:
-            for objective in self._study.objectives:
-                self._note_best(objective, row.values[objective.metric])
+        if len(self._study.objectives) == 1:  # of several no point need be the best
+            self._note_best(self._study.objectives[0], row)
         now = time.monotonic()
         self._recent.append((now, self.done))
         while now - self._recent[0][0] > WINDOW_SECONDS:
@@ -65,9 +65,8 @@ class Progress:
             parts.append(f"{duration(left)} left")
         parts += [f"{count} {status}" for status, count in sorted(self.failures.items())]
         text = ", ".join(parts)
-        if self._best:
-            best = ", ".join(f"{name} {value:.4g}" for name, value in self._best.items())
-            text += f"; best {best}"
+        if self._best is not None:
+            text += f"; best {self._study.objectives[0].metric} {self._best:.4g}"
         return text
 
     def seconds_left(self) -> float | None:
@@ -77,12 +76,18 @@ class Progress:
         (first, before), (last, now) = self._recent[0], self._recent[-1]
         return (self._expected - self.done) * (last - first) / max(now - before, 1)
 
-    def _note_best(self, objective: Objective, value: float) -> None:
-        best = self._best.get(objective.metric)
-        if math.isnan(value):
+    def _note_best(self, objective: Objective, row: Row) -> None:
+        """The mean of a point counts, when all of its seeds are there."""
+        runs = self._runs.setdefault(row.number, [])
+        runs.append(row)
+        if len(runs) < max(len(self._study.seeds), 1):
             return
+        mean = mean_of_seeds(self._runs.pop(row.number))
+        if mean["status"] != "ok" or mean["violation"] > 0 or math.isnan(mean[objective.metric]):
+            return
+        value, best = mean[objective.metric], self._best
         if best is None or (value > best if objective.maximize else value < best):
-            self._best[objective.metric] = value
+            self._best = value
 
     def _show(self, text: str) -> None:
         self._stream.write(f"\r\033[K{text[: shown_columns()]}" if self._shows else f"{text}\n")

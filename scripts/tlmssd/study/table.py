@@ -3,14 +3,16 @@
 Columns: point (from 1), one for each axis (numbers in the axis's unit where all are, else texts),
 seed (none: the base's own), status, reason, run (key in the store), settings (for `tlmssd run
 BASE`), one for each metric (base units; empty where the status is not ok), feasible (with
-constraints). The metadata of the Parquet fields say what a column is (role: axis or metric), its
-unit, and its goal; those of the file the title, the base and what is said against the study.
+constraints: whether the point has results with every seed, and all of them hold every constraint).
+The metadata of the Parquet fields say what a column is (role: axis or metric), its unit, and its
+goal; those of the file the title, the base and what is said against the study.
 """
 
+import itertools
 import json
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -48,13 +50,18 @@ def table(study: Study, checked: Checked, rows: Sequence[Row], cautions: Sequenc
         values = [row.values.get(metric.name) for row in rows]
         columns.append((pa.field(metric.name, pa.float64(), metadata=about), values))
     if study.constraints:
-        feasible = [row.feasible if row.status == "ok" else None for row in rows]
+        kept = {number for number, runs in _points(rows) if all(run.feasible for run in runs)}
+        feasible = [row.number in kept if row.status == "ok" else None for row in rows]
         columns.append((pa.field("feasible", pa.bool_()), feasible))
     about = {"title": study.title, "base": os.path.normpath(study.base)}
     about["cautions"] = list(cautions)
     schema = pa.schema([field for field, _ in columns], metadata={"tlmssd": json.dumps(about)})
     arrays = [pa.array(values, field.type, from_pandas=True) for field, values in columns]
     return pa.Table.from_arrays(arrays, schema=schema)
+
+
+def _points(rows: Sequence[Row]) -> Iterable[tuple[int, Iterable[Row]]]:
+    return itertools.groupby(rows, key=lambda row: row.number)
 
 
 def _axis_column(axis: Axis, choices: list) -> tuple[pa.Field, list]:

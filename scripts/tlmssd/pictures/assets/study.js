@@ -28,9 +28,10 @@ function paretoFront(x, y) {
   const worth = (p, metric) => sign(metric) * p.means[metric.name];
   known.sort((a, b) => worth(a, x) - worth(b, x) || worth(a, y) - worth(b, y));
   const front = [];
-  let best = Infinity;
-  for (const point of known)
-    if (worth(point, y) < best) { front.push(point); best = worth(point, y); }
+  const last = () => front[front.length - 1];
+  const beats = (point) => !last() || worth(point, y) < worth(last(), y);
+  const ties = (point) => worth(point, x) === worth(last(), x) && worth(point, y) === worth(last(), y);
+  for (const point of known) if (beats(point) || ties(point)) front.push(point);
   return front;
 }
 const kindOf = (point, front) => !point.feasible ? "against a constraint"
