@@ -1,6 +1,7 @@
 #include "testbench/app/commands.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <fmt/format.h>
 #include <iostream>
 #include <nlohmann/json.hpp>
@@ -175,12 +176,13 @@ Scenario trace_scenario(const TraceInfoOptions& options) {
   return scenario;
 }
 
-/// What `tlmssd resolve` says to one line.
-Json answer(const ScenarioSource& source, const std::string& line) {
+/// What `tlmssd resolve` says to line `number` of its input.
+Json answer(const ScenarioSource& source, const std::string& line, std::uint64_t number) {
   const Json request = Json::parse(line, nullptr, false);
   const auto is_text = [](const Json& setting) { return setting.is_string(); };
   if (!request.is_array() || !std::all_of(request.begin(), request.end(), is_text))
-    throw InputError(R"(a request is a JSON list of settings on one line, such as ["seed=2"])");
+    throw InputError("standard input:" + std::to_string(number) +
+                     R"(: a request is a JSON list of settings on one line, such as ["seed=2"])");
   try {
     const Scenario scenario = source.read(request.get<std::vector<std::string>>());
     return {{"scenario", Json::parse(scenario.resolved_json())}};
@@ -254,8 +256,8 @@ int resolve_command(const std::string& path) {
   const ScenarioSource source(options);
   std::string line;
   // Answers that cannot be written are not worth making; guarded() says why there are no more.
-  while (std::cout && std::getline(std::cin, line))
-    std::cout << dumped(answer(source, line), -1) << std::endl;
+  for (std::uint64_t number = 1; std::cout && std::getline(std::cin, line); ++number)
+    std::cout << dumped(answer(source, line, number), -1) << std::endl;
   return k_exit_ok;
 }
 
