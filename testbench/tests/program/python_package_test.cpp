@@ -49,7 +49,8 @@ TEST_CASE("without the Python package one line says how to get it", "[program]")
   const Place place;
   place.add_python("bin", false);
   place.set_path("bin");
-  for (const std::string command : {"explore", "compare", "calibrate", "probe", "validate", "whatif", "meet"}) {
+  for (const std::string command :
+       {"explore", "compare", "calibrate", "probe", "validate", "whatif", "meet"}) {
     const Outcome outcome = place.start({command, "--help"});
     CHECK(outcome.code == 2);
     CHECK(outcome.out.empty());

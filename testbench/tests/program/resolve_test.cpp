@@ -85,7 +85,9 @@ TEST_CASE("resolve refuses what is no request", "[program]") {
   for (const char* input : {"seed=7\n", "{}\n", "[7]\n", "\n"}) {
     const Outcome outcome = run(folder, {"resolve", scenario}, input);
     CHECK(outcome.code == 2);
-    CHECK(outcome.err == "tlmssd: standard input:1: a request is a JSON list of settings on one line, such as [\"seed=2\"]\n");
+    CHECK(
+        outcome.err ==
+        "tlmssd: standard input:1: a request is a JSON list of settings on one line, such as [\"seed=2\"]\n");
   }
 }
 
