@@ -162,6 +162,27 @@ def test_costs_are_those_of_the_part(drive):
     assert extra_cost(free, step(drive, "dies", 0.5).settings) is None
 
 
+def test_scm_that_is_a_share_of_the_flash_counts_in_bytes(scenario):
+    """As the program makes it of 4 dies of 2 planes, 64 blocks, 576 pages and 16 KiB."""
+    given = ("--set", "ssd.scm.capacity=5 %", "--set", "firmware.cache.policy=nv-wb")
+    checked = find_program().ask("check", str(scenario), *given)
+    drive = Drive(flat_parameters(checked))
+    flash = drive.flash_bytes
+    assert flash == drive.bytes_of_a_block_per_plane * 64
+    pieces = int(0.05 * flash) // 65536
+    assert drive.scm_bytes == pieces * 65536
+    priced = Drive({**drive.parameters, "ssd.flash.part.cost.scm_gib": "12"})
+    more = {"ssd.scm.capacity": f"{drive.scm_bytes + 2**29} B"}
+    assert extra_cost(priced, more) == pytest.approx(6)
+    cached = Drive({**drive.parameters, "firmware.cache.capacity": "1 MiB"})
+    assert step(cached, "cache", 0.5).settings["ssd.scm.capacity"] == (
+        f"{drive.scm_bytes + 2**19} B"
+    )
+    given_user = Drive({**drive.parameters, "ssd.flash.user_capacity": "1 GB"})
+    row = drive.bytes_of_a_block_per_plane
+    assert given_user.flash_bytes == math.ceil(1e9 * (1 + drive.over_provisioning) / row) * row
+
+
 def test_confidence_of_an_effect():
     effect = Effect((math.log(0.5), math.log(0.5)))
     assert effect.mean == pytest.approx(-0.5)

@@ -1,12 +1,13 @@
 """The resolved parameters of a drive, and how to write them changed."""
 
 import json
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from tlmssd.scenario import flat
-from tlmssd.units import in_base, parse, split
+from tlmssd.units import in_base, kind, parse, split
 
 
 @dataclass(frozen=True)
@@ -60,23 +61,42 @@ class Drive:
     def over_provisioning(self) -> float:
         """Flash beyond the user capacity, as a share of the user capacity."""
         if self.has(SPARE_FACTOR):
-            factor = self.number(SPARE_FACTOR)
-            return factor / (1 - factor)
+            return 1 / (1 - self.number(SPARE_FACTOR)) - 1
         return self.number(OVER_PROVISIONING) if self.has(OVER_PROVISIONING) else 0.25
 
     @property
     def user_capacity(self) -> int:
         """Bytes that the host may use, as the scenario gives them or as the part's blocks make."""
         given = self.number(USER_CAPACITY)
+        return int(given) if given > 0 else int(self.flash_bytes / (1 + self.over_provisioning))
+
+    @property
+    def flash_bytes(self) -> int:
+        """Bytes of all of the flash, spare blocks included."""
+        row = self.bytes_of_a_block_per_plane
+        given = self.number(USER_CAPACITY)
         if given > 0:
-            return int(given)
-        flash = self.bytes_of_a_block_per_plane * self.whole("ssd.flash.part.blocks_per_plane")
-        return int(flash / (1 + self.over_provisioning))
+            return row * math.ceil(given * (1 + self.over_provisioning) / row)
+        return row * self.whole("ssd.flash.part.blocks_per_plane")
+
+    @property
+    def scm_bytes(self) -> int:
+        """Bytes of the storage class memory, 0 without one; a share is of all of the flash."""
+        if not self.has(SCM_CAPACITY):
+            return 0
+        number = self.number(SCM_CAPACITY)
+        _, unit = split(self.text(SCM_CAPACITY))
+        if kind(unit) != "share":
+            return int(number)
+        return int(number * self.flash_bytes) // SCM_PIECE * SCM_PIECE
 
 
 CHANNELS = "ssd.flash.channels"
 WAYS = "ssd.flash.ways"
 DIES_PER_WAY = "ssd.flash.dies_per_way"
+SCM_CAPACITY = "ssd.scm.capacity"
+SCM_PIECE = 2**16
+"""What an SCM that is a share of the flash has whole pieces of, as the program makes it."""
 OVER_PROVISIONING = "ssd.flash.over_provisioning"
 SPARE_FACTOR = "ssd.flash.spare_factor"
 USER_CAPACITY = "ssd.flash.user_capacity"

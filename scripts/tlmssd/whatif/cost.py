@@ -26,7 +26,7 @@ def price(drive: Drive) -> float | None:
         "channel": float(drive.whole(at.CHANNELS)),
         "core": float(drive.whole("ssd.cpu.cores")),
         "dram_gib": drive.number("ssd.dram.capacity") / 2**30,
-        "scm_gib": _scm_bytes(drive) / 2**30,
+        "scm_gib": drive.scm_bytes / 2**30,
         "link_lane": _lanes(drive.text("ssd.host.link")),
     }
     return sum(prices.get(name, 0.0) * amount for name, amount in amounts.items())
@@ -59,10 +59,6 @@ def _spare_cost(base: Drive, faster: Drive) -> float:
         return 0.0
     more = (1 + faster.over_provisioning) / (1 + base.over_provisioning) - 1
     return float(base.parameters.get(PRICES + "die", "0")) * base.dies * more
-
-
-def _scm_bytes(drive: Drive) -> float:
-    return drive.number("ssd.scm.capacity") if drive.has("ssd.scm.capacity") else 0.0
 
 
 def _lanes(link: str) -> float:

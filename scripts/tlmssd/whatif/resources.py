@@ -205,8 +205,9 @@ def _cache(drive: Drive, share: float) -> Step:
     """The cache, and the memory it lies in by as much."""
     path = "firmware.cache.capacity"
     text = drive.scaled(path, 1 + share)
-    memory = f"ssd.{drive.parameters.get('firmware.cache.medium', 'scm')}.capacity"
-    more = drive.number(memory) + drive.number(path) * share
+    in_dram = drive.parameters.get("firmware.cache.medium") == "dram"
+    memory, there = (DRAM, drive.number(DRAM)) if in_dram else (at.SCM_CAPACITY, drive.scm_bytes)
+    more = there + drive.number(path) * share
     return Step(drive.text(path), text, 1 + share, {path: text, memory: bytes_text(more)})
 
 
