@@ -23,7 +23,7 @@ from tlmssd.whatif.experiment import Effect, Finding, Trial, _logs
 from tlmssd.whatif.interactions import _contrast
 from tlmssd.whatif.page import page_of
 from tlmssd.whatif.resources import Step, more_pieces, resources
-from tlmssd.whatif.terminal import text_of
+from tlmssd.whatif.terminal import interaction_words, text_of
 
 SCENARIO = """
 title: by hand
@@ -189,7 +189,9 @@ def test_confidence_of_an_effect():
     assert effect.interval == pytest.approx((-0.5, -0.5))
     assert effect.is_certain
     assert not Effect((-0.1, 0.1, 0.0)).is_certain
+    assert Effect((-0.1, 0.1, 0.0)).is_doubtful and not effect.is_doubtful
     assert Effect((0.1,)).interval is None
+    assert not Effect((0.1,)).is_certain and not Effect((0.1,)).is_doubtful
 
 
 def test_the_interval_of_an_effect_is_students():
@@ -312,6 +314,15 @@ def test_an_interaction_is_found(scenario, tmp_path):
     (pair,) = [i for i in found.interactions if i.names == ("core clock", "system bus")]
     assert pair.beyond.mean == pytest.approx(400 * 1000 / (900 * 950) - 1, rel=0.02)
     assert pair.beyond.is_certain
+    assert interaction_words(pair, found.more_is_better) == "help each other"
+    one_seed = whatif(
+        scenario, "read.mean", seeds=1, steps=[0.5], run=Lab(tmp_path / "one", latency)
+    )
+    words = {interaction_words(one, one_seed.more_is_better) for one in one_seed.interactions}
+    assert words == {"not known with one seed"}
+    assert "not known with one seed" in text_of(one_seed)
+    assert "not known with one seed" in one_seed._repr_html_()
+    assert "The bottleneck is core clock" in text_of(one_seed)
 
 
 def test_what_removes_a_cause_comes_first_and_a_seed_without_it_is_one_of_them(scenario, tmp_path):

@@ -57,6 +57,11 @@ class Effect:
         interval = self.interval
         return interval is not None and (interval[0] > 0 or interval[1] < 0)
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether seeds leave a doubt about its sign; a single seed says nothing of that."""
+        return self.interval is not None and not self.is_certain
+
 
 @dataclass(frozen=True)
 class Trial:

@@ -123,7 +123,7 @@ def _bars(found: "WhatIf") -> pd.DataFrame:
 
 def _kind(trial: Trial, more_is_better: bool) -> str:
     effect = trial.effect
-    if abs(effect.mean) < 5e-4 or (effect.interval is not None and not effect.is_certain):
+    if abs(effect.mean) < 5e-4 or effect.is_doubtful:
         return list(LEGEND)[2]
     return "better" if (effect.mean > 0) == more_is_better else "worse"
 

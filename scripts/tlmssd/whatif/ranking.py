@@ -78,8 +78,7 @@ def cannot_tell(first: Finding, other: Finding, more_is_better: bool) -> bool:
         return False
     pairs = zip(first.gains(more_is_better), other.gains(more_is_better), strict=True)
     difference = Effect(tuple(one - two for one, two in pairs))
-    certain = difference.interval is None or difference.is_certain
-    return not certain or abs(difference.mean) < LEAST_GAIN
+    return difference.is_doubtful or abs(difference.mean) < LEAST_GAIN
 
 
 def _choice(bench: Bench, found: Sequence[Finding], more_is_better: bool) -> Choice | None:

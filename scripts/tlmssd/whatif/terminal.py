@@ -76,7 +76,7 @@ def conclusion(found: "WhatIf") -> str:
         return (
             "No single resource makes a difference: the drive is balanced, or waits for its host."
         )
-    if first.largest.effect.interval is not None and not first.largest.effect.is_certain:
+    if first.largest.effect.is_doubtful:
         return (
             f"Most is gained by {first.resource.name}, but the spread over seeds is as large as "
             "its effect: run more seeds or a longer load."
@@ -154,6 +154,8 @@ def interaction_words(part: Interaction, more_is_better: bool) -> str:
     """Whether resources help each other."""
     if part.beyond is None:
         return "cannot be told"
+    if part.beyond.interval is None:
+        return "not known with one seed"
     if not part.beyond.is_certain or abs(part.beyond.mean) < LEAST_GAIN:
         return "independent"
     good = (part.beyond.mean > 0) == more_is_better
