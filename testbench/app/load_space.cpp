@@ -41,8 +41,7 @@ LoadSpace load_space(const SsdConfig& config, const SimulationConfig& simulation
                                             cache.admission_policy,
                                             AdmissionContext{cache.files, cache.file_size, {}, apps}));
     space.drive.bytes = lies.drive_blocks * lba;
-    space.files = {cache.files * lies.file_blocks * lba, drive.lba_bytes, lies.drive_blocks, cache.file_size};
-    space.files.apps = apps;
+    space.files = files_space(cache, lies, drive.lba_bytes, apps);
   }
   return space;
 }

@@ -101,11 +101,7 @@ DriveSize Simulation::drive_size() const {
 }
 
 DriveSize Simulation::files_size() const {
-  if (!file_cache_) return {};
-  const std::uint32_t lba = ssd_->shape().lba_bytes;
-  DriveSize files{software_->file_blocks() * lba, lba, software_->blocks(), software_->file_bytes()};
-  files.apps = file_cache_->apps();
-  return files;
+  return file_cache_ == nullptr ? DriveSize{} : file_cache_->files();
 }
 
 Bytes Simulation::unit_bytes() const {

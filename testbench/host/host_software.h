@@ -24,8 +24,6 @@ class HostSoftware {
   [[nodiscard]] virtual std::uint64_t blocks() const = 0;
   /// Logical blocks of the network's files, behind those; 0: there are none.
   [[nodiscard]] virtual std::uint64_t file_blocks() const { return 0; }
-  /// Size of each of these files.
-  [[nodiscard]] virtual Bytes file_bytes() const { return 0; }
   /// What of the drive is written as a whole, bytes.
   [[nodiscard]] virtual Bytes unit_bytes() const = 0;
   /// The scenario's key for the time that its commands take of the host.

@@ -76,10 +76,9 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   [[nodiscard]] tlm::tlm_target_socket<>& host_socket() override { return host_.socket; }
   [[nodiscard]] tlm::tlm_initiator_socket<>& drive_socket() override { return port_.socket; }
   [[nodiscard]] std::uint64_t blocks() const override { return shape_.drive_blocks; }
-  [[nodiscard]] std::uint64_t file_blocks() const override {
-    return std::uint64_t{config_.files} * shape_.file_blocks;
-  }
-  [[nodiscard]] Bytes file_bytes() const override { return config_.file_size; }
+  [[nodiscard]] std::uint64_t file_blocks() const override { return shape_.all_blocks; }
+  /// The network's files as loads see them.
+  [[nodiscard]] DriveSize files() const { return files_space(config_, shape_, drive_.lba_bytes, apps_); }
   [[nodiscard]] Bytes unit_bytes() const override { return drive_.mapping_page; }
   [[nodiscard]] std::string cost_key() const override { return "file_cache.cost"; }
   [[nodiscard]] bool at_rest() const override { return host_.under_way().size() == 0 && background_ == 0; }

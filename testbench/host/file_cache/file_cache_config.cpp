@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <fmt/format.h>
+#include <utility>
 
 #include "models/base/input_error.h"
 #include "models/base/types.h"
@@ -82,10 +83,18 @@ FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDri
   FileCacheShape shape;
   shape.drive_blocks = (drive.blocks - region / drive.lba_bytes) / unit_blocks * unit_blocks;
   shape.file_blocks = static_cast<std::uint32_t>(config.file_size / drive.lba_bytes);
+  shape.all_blocks = std::uint64_t{config.files} * shape.file_blocks;
   shape.slots = static_cast<std::uint32_t>(slots);
   if (shape.drive_blocks == 0) throw refusal("file_cache.space", "nothing is left for loads", "90 %");
   check_files(config, shape, drive, unit_blocks);
   return shape;
+}
+
+DriveSize files_space(const FileCacheConfig& config, const FileCacheShape& shape, std::uint32_t lba_bytes,
+                      std::shared_ptr<const AppFiles> apps) {
+  DriveSize space{shape.all_blocks * lba_bytes, lba_bytes, shape.drive_blocks, config.file_size};
+  space.apps = std::move(apps);
+  return space;
 }
 
 }  // namespace tlmssd

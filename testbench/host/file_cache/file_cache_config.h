@@ -9,6 +9,7 @@
 #include "models/base/chosen_policy.h"
 #include "testbench/host/drive_port.h"
 #include "testbench/loads/requests/app_files.h"
+#include "testbench/loads/requests/placement.h"
 
 namespace tlmssd {
 
@@ -31,11 +32,15 @@ struct FileCacheConfig {
 struct FileCacheShape {
   std::uint64_t drive_blocks = 0;  ///< that loads see as their drive; the cache's region begins behind them
   std::uint32_t file_blocks = 0;
-  std::uint32_t slots = 0;  ///< files that fit into the region
+  std::uint64_t all_blocks = 0;  ///< of all files on the network, which lie behind the drive's blocks
+  std::uint32_t slots = 0;       ///< files that fit into the region
 };
 /// Throws InputError, which begins with the key, when sizes do not fit each other.
 FileCacheShape file_cache_shape(const FileCacheConfig& config, const AttachedDrive& drive);
 /// What is known of the files; null: nothing. Throws InputError as file_cache_shape().
 std::shared_ptr<const AppFiles> make_app_files(const FileCacheConfig& config, std::uint32_t lba_bytes);
+/// The network's files as loads see them.
+DriveSize files_space(const FileCacheConfig& config, const FileCacheShape& shape, std::uint32_t lba_bytes,
+                      std::shared_ptr<const AppFiles> apps);
 
 }  // namespace tlmssd

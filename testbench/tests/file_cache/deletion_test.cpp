@@ -24,10 +24,10 @@ RigOptions apps_cache(const std::string& admission, std::uint32_t files, std::ui
 }
 
 Step read(const Rig& rig, FileNumber file) {
-  return {HostOpcode::read, file * rig.cache.file_bytes(), rig.cache.apps()->bytes(file)};
+  return {HostOpcode::read, file * rig.files().file_size, rig.cache.apps()->bytes(file)};
 }
 Step remove(const Rig& rig, FileNumber file) {
-  return {HostOpcode::trim, file * rig.cache.file_bytes(), rig.cache.apps()->bytes(file)};
+  return {HostOpcode::trim, file * rig.files().file_size, rig.cache.apps()->bytes(file)};
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <catch2/catch.hpp>
 
 #include "models/base/memory_archive.h"
+#include "testbench/app/load_space.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"
 #include "testbench/tests/support/given.h"
@@ -125,6 +126,16 @@ TEST_CASE("the limit of DFCache is the drive's free pSLC") {
   CHECK(s.evicted > 5);
   CHECK(s.rejected > 10);
   CHECK(simulation.file_cache()->store().used() * 256_KiB < free);
+}
+
+TEST_CASE("files of more than 2^32 blocks are seen by loads as what they are") {
+  SsdConfig drive = drive_tests::drive("pcie3x4", 512);
+  drive.firmware.mapping.unit = 4096;
+  SimulationConfig config;
+  config.file_cache = cache("none", 4'200'000, 0.25);
+  config.file_cache->file_size = 1_MiB;
+  CHECK(load_space(drive, config).files.bytes == 4'200'000 * 1_MiB);
+  CHECK(Simulation(drive, config).files_size().bytes == 4'200'000 * 1_MiB);
 }
 
 TEST_CASE("without a pSLC the space is the limit") {

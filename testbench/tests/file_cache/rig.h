@@ -65,14 +65,17 @@ class Rig {
     });
   }
   [[nodiscard]] DriveSize size() const { return {cache.blocks() * lba, lba}; }
+  /// Without what is known of apps.
   [[nodiscard]] DriveSize files() const {
-    return {cache.file_blocks() * lba, lba, cache.blocks(), cache.file_bytes()};
+    DriveSize files = cache.files();
+    files.apps = nullptr;
+    return files;
   }
   /// Reads of whole files, `depth` at a time.
   [[nodiscard]] Load reads(const std::vector<FileNumber>& sequence, std::uint32_t depth = 1) const {
+    const Bytes bytes = files().file_size;
     std::vector<drive_tests::Step> steps;
-    for (const FileNumber file : sequence)
-      steps.push_back({HostOpcode::read, file * cache.file_bytes(), cache.file_bytes()});
+    for (const FileNumber file : sequence) steps.push_back({HostOpcode::read, file * bytes, bytes});
     return drive_tests::script(steps, files(), depth);
   }
   void run(std::vector<Load>& loads) {
