@@ -62,10 +62,11 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
 
 namespace {
 
-/// Bytes of `share` of `whole`, rounded down to whole `step`s.
+/// Bytes of `share` of `whole`, rounded down to whole `step`s; one of them at least, but for no
+/// share.
 Bytes portion(double share, Bytes whole, Bytes step) {
   const auto bytes = static_cast<Bytes>(share * static_cast<double>(whole));
-  return std::min(whole, bytes) / step * step;
+  return share > 0 ? std::max(bytes / step, Bytes{1}) * step : 0;
 }
 
 /// Makes the loads of a step.
@@ -98,13 +99,13 @@ class StepLoads {
   }
   void overwrite() {
     LoadConfig again = config("overwrite", true);
-    limit(again, static_cast<Bytes>(step_.overwrite * static_cast<double>(region_)));
+    limit(again, step_.overwrite);
     add(again);
   }
   void trim() {
     LoadConfig trims = config("trim", false);
     trims.generator.rw = "randtrim";
-    limit(trims, portion(step_.trim, region_, drive_.lba_bytes));
+    limit(trims, step_.trim);
     add(trims);
   }
   void write_on() {
@@ -129,9 +130,9 @@ class StepLoads {
     config.generator.hot_set = step_.hot_set;
     return config;
   }
-  void limit(LoadConfig& config, Bytes amount) const {
-    if (amount != 0 && block_ != 0)
-      config.generator.io_size = std::to_string(std::max(amount / block_, Bytes{1}) * block_);
+  /// Only so much of the region, in whole blocks.
+  void limit(LoadConfig& config, double share) const {
+    if (block_ != 0) config.generator.io_size = std::to_string(portion(share, region_, block_));
   }
   void add(const LoadConfig& config) {
     if (block_ == 0) return;
