@@ -367,11 +367,13 @@ void Run::begin_measurement() {
 
 void Run::measure() {
   begin_measurement();
-  const std::uint64_t before = simulation_->driver().completed();
-  const std::uint64_t failed_before = simulation_->driver().failed();
+  const HostDriver& driver = simulation_->driver();
+  const std::uint64_t before = driver.completed();
+  const std::uint64_t failed_before = driver.failed();
   Progress progress("run", until_.wanted() ? 0 : expected_requests(loads_), shows_progress());
-  simulation_->driver().set_progress_hook(
-      [&](std::uint64_t done) { progress.update(done - before, simulation_->ssd().event_queue().now()); });
+  simulation_->driver().set_progress_hook([&, first = driver.requests_done()](std::uint64_t done) {
+    progress.update(done - first, simulation_->ssd().event_queue().now());
+  });
   const auto start = std::chrono::steady_clock::now();
   watch_firmware();
   std::uint64_t measured = 0;
@@ -383,7 +385,7 @@ void Run::measure() {
   }
   end_watch();
   run_seconds_ = seconds_since(start);
-  run_commands_ = simulation_->driver().completed() - before;
+  run_commands_ = driver.completed() - before;
   progress.finish();
   note_failures(warnings_, "", failed_before);
   all_ramp_ = run_commands_ > 0 && measured == 0;

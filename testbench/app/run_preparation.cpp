@@ -62,7 +62,7 @@ void Run::precondition() {
     const PreconditionStep step = steps_->read_step(i);
     std::vector<Load> loads = steps_->make_step(i);
     if (step.to_steady_state()) loads = make_steady_state(i, step.sustained);
-    const std::uint64_t before = simulation_->driver().completed();
+    const std::uint64_t before = simulation_->driver().requests_done();
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
                       expected_requests(loads), shows_progress());
     simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
@@ -238,7 +238,7 @@ void Run::warm_up() {
   for (const Load& load : loads_) requests += load.warm_up;
   if (requests == 0) return;
   const auto start = std::chrono::steady_clock::now();
-  const std::uint64_t before = simulation_->driver().completed();
+  const std::uint64_t before = simulation_->driver().requests_done();
   const std::uint64_t failed_before = simulation_->driver().failed();
   Progress progress("warm-up", requests, shows_progress());
   simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });

@@ -182,7 +182,7 @@ void Simulation::fill_ahead(Load& load) {
   const std::uint64_t done = ssd_->fill(order);
   scoreboard_->written_once(done * units);
   load.source->skip(done);
-  driver_->pass(done * pieces);
+  driver_->pass(done, pieces);
 }
 
 void Simulation::drain_untimed() {
@@ -236,10 +236,10 @@ void Simulation::warm_up(Load& load) {
   std::vector<Load> first(1);
   first.front().source = std::move(load.source);
   first.front().requests = load.warm_up;
-  const std::uint64_t before = driver_->completed();
+  const std::uint64_t before = driver_->requests_done();
   untimed([&] { driver_->run_untimed(first); });
   load.source = std::move(first.front().source);
-  const std::uint64_t done = driver_->completed() - before;
+  const std::uint64_t done = driver_->requests_done() - before;
   if (done < load.warm_up) throw warm_up_takes_all(load.warm_up, done);
   untimed([&] { drain_untimed(); });
 }

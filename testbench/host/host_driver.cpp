@@ -317,6 +317,7 @@ void HostDriver::release(Slot& slot) {
 }
 
 void HostDriver::end_request(Stream& stream) {
+  ++requests_done_;
   --stream.outstanding;
   if (++stream.completed == stream.load->ramp_requests) end_ramp();
   if (stream.outstanding == 0 && stream.owes_pause()) {
@@ -365,7 +366,7 @@ void HostDriver::complete(Slot& slot) {
   if (++completed_ == pause_at_) pause();
   if (completed_ % k_progress_interval == 0) {
     watch_.check_time(*stream.load);
-    if (on_progress_) on_progress_(completed_);
+    if (on_progress_) on_progress_(requests_done_);
   }
   if (slot.split == nullptr) {
     if (slot.status != HostStatus::success) ++failed_;
@@ -420,6 +421,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
         request = PlacedRequest{};
         request.opcode = HostOpcode::flush;
         if (carry_out_untimed(request) != HostStatus::success) ++failed_;
+        ++requests_done_;
       }
       turns.end();
       continue;
@@ -435,6 +437,7 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
       request.blocks -= piece.blocks;
     } while (request.blocks > 0);
     if (failed) ++failed_;
+    ++requests_done_;
     if (load->requests.given() == load->requests.load().ramp_requests) end_ramp();
   }
 }
@@ -470,7 +473,7 @@ HostStatus HostDriver::carry_out_untimed(const PlacedRequest& request) {
   const HostStatus status = slot.status;
   release(slot);
   if (++completed_ == pause_at_) pause();
-  if (completed_ % k_progress_interval == 0 && on_progress_) on_progress_(completed_);
+  if (completed_ % k_progress_interval == 0 && on_progress_) on_progress_(requests_done_);
   return status;
 }
 

@@ -81,7 +81,7 @@ class HostDriver : public sc_core::sc_module {
   void set_measurement_hook(std::function<void()> hook) { on_measurement_ = std::move(hook); }
   /// From here on requests that are longer than the drive takes are sent as they are.
   void send_long_whole() { config_.limit = {}; }
-  /// Called every `k_progress_interval` completions.
+  /// Called with requests_done() every `k_progress_interval` completions of commands.
   void set_progress_hook(std::function<void(std::uint64_t)> hook) { on_progress_ = std::move(hook); }
   static constexpr std::uint64_t k_progress_interval = 4096;
   /// Called when so many commands have completed since the host was made; 0: never.
@@ -98,8 +98,12 @@ class HostDriver : public sc_core::sc_module {
   /// Commands in which a write of so many blocks from the beginning of a mapping page on is carried
   /// out; 0: not all of them are of whole units.
   [[nodiscard]] std::uint64_t whole_pieces(std::uint64_t blocks) const;
-  /// So many commands have been carried out untimed without having been given to the drive.
-  void pass(std::uint64_t commands) { completed_ += commands; }
+  /// So many requests have been carried out untimed, each in so many commands, without having been
+  /// given to the drive.
+  void pass(std::uint64_t requests, std::uint64_t pieces) {
+    requests_done_ += requests;
+    completed_ += requests * pieces;
+  }
   /// The loads end here: nothing new is issued, and what is under way completes. May be called from
   /// the completion hook.
   void stop_loads();
@@ -113,7 +117,10 @@ class HostDriver : public sc_core::sc_module {
   /// issued.
   [[nodiscard]] std::vector<StreamEnd> stream_ends() const;
   [[nodiscard]] std::uint64_t outstanding() const { return outstanding_; }
+  /// Commands that have completed since the host was made.
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
+  /// Requests that have: each ends with the last of its commands.
+  [[nodiscard]] std::uint64_t requests_done() const { return requests_done_; }
   /// Requests that ended with an error status.
   [[nodiscard]] std::uint64_t failed() const { return failed_; }
   /// First command that was refused or failed since the last call, in words; empty when none did.
@@ -171,6 +178,7 @@ class HostDriver : public sc_core::sc_module {
   std::uint64_t outstanding_ = 0;
   std::uint32_t issued_ = 0;  ///< number of the last command issued
   std::uint64_t completed_ = 0;
+  std::uint64_t requests_done_ = 0;
   std::uint64_t pause_at_ = 0;  ///< of completed_; 0: never
   std::uint64_t failed_ = 0;
   std::uint32_t phase_ = 0;

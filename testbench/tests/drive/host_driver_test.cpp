@@ -277,6 +277,26 @@ TEST_CASE("writes are counted in the commands that they become, where these are 
   CHECK(rig.driver.whole_pieces(44) == 0);
 }
 
+TEST_CASE("progress is told in requests, however many commands each becomes", "[drive]") {
+  constexpr std::uint64_t k_requests = 3 * HostDriver::k_progress_interval;
+  for (const bool timed : {false, true}) {
+    INFO((timed ? "timed" : "untimed"));
+    CHECK(in_child<std::uint64_t>([timed] {
+            HostRig rig(short_commands());
+            std::uint64_t told = 0;
+            rig.driver.set_progress_hook([&](std::uint64_t done) { told = done; });
+            const std::vector<Step> reads(k_requests, {HostOpcode::read, 0, 2 * k_host_unit});
+            std::vector<Load> loads = one(script(reads, k_host_drive));
+            if (timed) {
+              rig.run(std::move(loads));
+            } else {
+              rig.driver.run_untimed(loads);
+            }
+            return told;
+          }) == k_requests - 1);  // the last one ends behind that
+  }
+}
+
 // ---- failures
 
 TEST_CASE("a split request fails with any of its pieces", "[drive]") {

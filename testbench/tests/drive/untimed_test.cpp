@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "firmware/features/partition/partition.h"
+#include "models/base/input_error.h"
 #include "models/base/stalled.h"
 #include "testbench/tests/drive/support.h"
 #include "testbench/tests/support/given.h"
@@ -67,6 +68,15 @@ TEST_CASE("no command of a full drive comes near the bound on untimed work") {
   CHECK(cpu.most_untimed() > 0);
   CHECK(cpu.most_untimed() < 4 * units(simulation));
   CHECK(cpu.untimed_limit() > 100 * units(simulation));
+}
+
+TEST_CASE("a warm-up of requests that become several commands each is counted in requests") {
+  SsdConfig config = small_drive();
+  config.host.max_transfer = 4096;
+  Simulation simulation(config);
+  Load load = script(std::vector<Step>(10, {HostOpcode::read, 0, 8192}), simulation.drive_size());
+  load.warm_up = 15;
+  CHECK_THROWS_WITH(simulation.warm_up(load), "warm_up: 15 leaves none of the load's 10 requests to measure");
 }
 
 TEST_CASE("firmware of a whole drive that goes in circles is stopped, soon") {
