@@ -296,6 +296,8 @@ Identity Ssd::identity() const {
       "ssd.flash.part.slc_endurance",
       config_.part.has_slc_mode() ? std::to_string(config_.part.endurance_in_slc_mode()) : "no SLC mode");
   if (config_.scm) identify(identity, "ssd.scm", *config_.scm);
+  if (foreign_dram_) identity.emplace_back("ssd.dram.model", foreign_dram_->model());
+  if (foreign_scm_) identity.emplace_back("ssd.scm.model", foreign_scm_->model());
   if (own_ == nullptr) {
     identity.emplace_back("firmware.model", guard_->name());
     identity.emplace_back("firmware.mapping.unit", std::to_string(shape_.mapping_page_bytes));
@@ -306,8 +308,6 @@ Identity Ssd::identity() const {
     identity.emplace_back("firmware.cache.capacity", std::to_string(cache->capacity()));
     identity.emplace_back("firmware.cache.grain", std::to_string(cache->grain()));
   }
-  if (foreign_dram_) identity.emplace_back("ssd.dram.model", foreign_dram_->model());
-  if (foreign_scm_) identity.emplace_back("ssd.scm.model", foreign_scm_->model());
   return identity;
 }
 

@@ -6,9 +6,11 @@
 #include <tlm_utils/simple_target_socket.h>
 
 #include <catch2/catch.hpp>
+#include <filesystem>
 
 #include "models/base/input_error.h"
 #include "models/base/memory_archive.h"
+#include "testbench/report/files/snapshot.h"
 #include "testbench/report/json_sink.h"
 #include "testbench/tests/drive/latency_parts.h"
 #include "testbench/tests/drive/mixed_load.h"
@@ -212,6 +214,56 @@ TEST_CASE("a snapshot of a drive with a memory that does not archive itself is r
   CHECK_THROWS_WITH(
       simulation.archive(archive),
       "ssd.dram.model: of one's own does not archive itself, so there are no snapshots with it");
+}
+
+namespace {
+
+/// The drive's own DRAM from outside, which keeps nothing.
+class Forgetful final : public MemoryModel {
+ public:
+  explicit Forgetful(const DramConfig& config) : own_(config, true) {}
+  MemorySocket socket() override { return own_.socket(); }
+  [[nodiscard]] MemoryTraits traits() const override { return own_.traits(); }
+  [[nodiscard]] bool archives() const override { return true; }
+
+ private:
+  Own own_;
+};
+
+/// A drive whose firmware, ours, comes from outside.
+SsdConfig with_firmware_from_outside() {
+  SsdConfig config = small_drive();
+  config.firmware_model = "ours";
+  config.make_firmware = [ours = config.firmware](const firmware::FirmwareContext& context) {
+    return std::make_unique<firmware::Ftl>(context.hw, context.shape, ours);
+  };
+  return config;
+}
+
+}  // namespace
+
+TEST_CASE("a snapshot is not for a drive with another memory, with firmware from outside neither",
+          "[drive]") {
+  const std::string path =
+      (std::filesystem::temp_directory_path() / ("tlmssd_memory_" + std::to_string(getpid()))).string();
+  REQUIRE(in_child<bool>([&] {
+    Simulation simulation(with_firmware_from_outside());
+    save_snapshot(path, simulation.identity(), [&](Archive& a) { simulation.archive(a); });
+    return true;
+  }));
+  SsdConfig other = with_firmware_from_outside();
+  other.dram_memory.make = [dram = other.dram](const MemoryContext& /*context*/) {
+    return std::make_unique<Forgetful>(dram);
+  };
+  Simulation simulation(other);
+  std::string refused;
+  try {
+    load_snapshot(path, simulation.identity(), [&](Archive& a) { simulation.archive(a); });
+  } catch (const InputError& error) {
+    refused = error.what();
+  }
+  std::filesystem::remove(path);
+  CHECK_THAT(refused, Catch::Contains("ssd.dram.model is absent there, of one's own here"));
 }
 
 }  // namespace tlmssd::drive_tests
