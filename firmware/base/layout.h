@@ -94,6 +94,10 @@ class Layout {
   }
   /// Mapping pages of a block in SLC mode.
   [[nodiscard]] std::uint32_t slc_units() const { return slc_mp_pages * mp_page_units; }
+  /// Mapping pages of a block in this mode.
+  [[nodiscard]] std::uint32_t units_of_block(BlockMode mode) const {
+    return mode == BlockMode::slc ? slc_units() : block_units;
+  }
   [[nodiscard]] bool is_map(Lpn unit) const { return unit >= logical_units && unit < first_feature_unit(); }
   /// Number of the first unit of a feature's own.
   [[nodiscard]] std::uint64_t first_feature_unit() const { return logical_units + map_units; }

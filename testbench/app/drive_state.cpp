@@ -122,7 +122,7 @@ class Inspection {
       const BlockInfo& info = pool_.info(block);
       Json one = {{"block", std::uint32_t{block}}, {"pu", layout_.pu_of(block)},
                   {"state", state_of(block)},      {"mode", info.mode == BlockMode::slc ? "slc" : "native"},
-                  {"valid", info.valid},           {"units", layout_.block_units},
+                  {"valid", info.valid},           {"units", layout_.units_of_block(info.mode)},
                   {"erases", info.erases},         {"programs_in_flight", info.in_flight}};
       if (info.state != BlockState::free)
         one["age_s"] = static_cast<double>(ssd_.ftl().clock() - info.written) * 1e-9;

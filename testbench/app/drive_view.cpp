@@ -21,8 +21,7 @@ std::uint32_t part(std::uint32_t all, std::uint32_t size, std::uint32_t n) {
 }
 
 double valid_share(const BlockPool& pool, const BlockInfo& block) {
-  const std::uint32_t units =
-      block.mode == BlockMode::slc ? pool.layout().slc_units() : pool.layout().block_units;
+  const std::uint32_t units = pool.layout().units_of_block(block.mode);
   return units == 0 ? 0 : static_cast<double>(block.valid) / units;
 }
 

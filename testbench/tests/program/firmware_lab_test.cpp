@@ -248,6 +248,32 @@ load: {rw: randread, bs: 4k, iodepth: 4, number_ios: 100}
   CHECK(valid == state.at("consistency").at("mapped").get<std::uint64_t>());
 }
 
+TEST_CASE("inspect says how many units a block in SLC mode has", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(
+ssd:
+  flash:
+    channels: 2
+    ways: 1
+    over_provisioning: 60 %
+    part:
+      {cell: tlc, planes: 1, blocks_per_plane: 32, pages_per_block: 24, page_size: 16 KiB, program_unit: word-line,
+       slc_read_latency: 30 us, slc_program_latency: 200 us, slc_erase_latency: 3 ms}
+  dram: {capacity: 64 MiB}
+firmware: {buffer: {capacity: 1 MiB}, pslc: {policy: all, static: 1536 KiB}}
+precondition: [{fill: 50 %, order: sequential}]
+load: {rw: randwrite, bs: 4k, iodepth: 4, number_ios: 100}
+)");
+  std::map<std::string, std::set<std::uint64_t>> units;
+  const Json state = Json::parse(run_ok(folder, {"inspect", scenario, "--json", "-", "--blocks"}).out);
+  for (const Json& block : state.at("blocks")) {
+    units[block.at("mode")].insert(block.at("units").get<std::uint64_t>());
+    CHECK(block.at("valid") <= block.at("units"));
+  }
+  // 24 pages of 4 units, of which a block in SLC mode has a third.
+  CHECK(units == std::map<std::string, std::set<std::uint64_t>>{{"native", {96}}, {"slc", {32}}});
+}
+
 TEST_CASE("cycles of stages by table", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write(
