@@ -30,9 +30,9 @@ void DrivePort::fill(Command& command) {
 void DrivePort::send(Command& command) {
   fill(command);
   if (!timed_) {
+    command.set_response_status(tlm::TLM_OK_RESPONSE);  // debug transport need not say so
     socket->transport_dbg(command);
-    command.release();
-    command.on_done(command);
+    end(command);
     return;
   }
   Queue& queue = queues_[command.queue];
@@ -57,10 +57,14 @@ void DrivePort::responded(unsigned /*index*/, tlm::tlm_generic_payload& payload,
 void DrivePort::complete(Command& command) {
   Queue& queue = queues_[command.queue];
   --queue.outstanding;
+  pump(queue);
+  end(command);
+}
+
+void DrivePort::end(Command& command) {
   if (!command.is_response_ok() && command.status == HostStatus::success)
     command.status = HostStatus::invalid_field;
   command.release();
-  pump(queue);
   command.on_done(command);
 }
 

@@ -56,6 +56,7 @@ class DrivePort : tlm::tlm_mm_interface {
   void fill(Command& command);
   void pump(Queue& queue);
   void complete(Command& command);
+  void end(Command& command);
   void free(tlm::tlm_generic_payload* /*command*/) override {}  // the caller's
 
   EventQueue& event_queue_;

@@ -188,6 +188,16 @@ TEST_CASE("a hit takes the slowest of its commands to the drive") {
   CHECK(rig.seen[1].ledger.spent(Cause::network) == 0);
 }
 
+TEST_CASE("an error response to an untimed command counts as to a timed one") {
+  Rig rig(small_cache("all", 10, 2));
+  rig.run_untimed(drive_tests::script({{HostOpcode::write, 0, 4_KiB}}, rig.size()));
+  CHECK(rig.driver.failed() == 0);  // a drive need not say anything but its status
+  rig.drive.untimed_response = tlm::TLM_GENERIC_ERROR_RESPONSE;
+  rig.run_untimed(drive_tests::script({{HostOpcode::write, 0, 4_KiB}}, rig.size()));
+  CHECK(rig.driver.failed() == 1);
+  CHECK_THAT(rig.driver.take_first_failure(), Catch::Contains("invalid field"));
+}
+
 TEST_CASE("until the drive has a copy, the host's memory answers") {
   Rig rig(small_cache("all", 10, 2));
   rig.drive.time = [](const HostCommand&) { return 100_ms; };

@@ -59,6 +59,8 @@ class MemoryDrive : public sc_core::sc_module {
   std::uint64_t blocks_written = 0;
   std::vector<HostOpcode> order;  ///< of all commands, when `keep_order`
   bool keep_order = false;
+  /// What untimed commands are answered with, whose status alone says that they went well.
+  tlm::tlm_response_status untimed_response = tlm::TLM_OK_RESPONSE;
   std::function<Picoseconds(const HostCommand&)> time;  ///< of a command, instead of a random one
 
   tlm::tlm_sync_enum forward(unsigned, tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
@@ -91,6 +93,7 @@ class MemoryDrive : public sc_core::sc_module {
     HostCommand& command = *payload.get_extension<HostExtension>();
     look_at(payload, command);
     carry_out(command);
+    if (untimed_response != tlm::TLM_OK_RESPONSE) payload.set_response_status(untimed_response);
     return payload.get_data_length();
   }
 
