@@ -22,7 +22,9 @@
 // Debug transport is the untimed path: the command is complete when the call returns. Blocking
 // transport of timed commands would need wait() and is answered TLM_COMMAND_ERROR_RESPONSE. Left
 // out: PRP/SGL fetches (assumed inside the read requests), fused and admin commands, metadata,
-// shadow doorbells.
+// shadow doorbells, waiting for a data buffer in DRAM: with more commands under way than buffers of
+// max_transfer fit, several have the same address, which only a memory that looks at addresses
+// notices.
 #pragma once
 
 #include <systemc>
