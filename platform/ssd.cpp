@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <stdexcept>
 
 #include "firmware/blocks/block_pool.h"
@@ -31,8 +32,11 @@ constexpr std::string_view k_checker = "checker_";
 /// Four times these rounds are allowed; a million steps are for drives of a few units.
 std::uint64_t most_untimed_steps(const firmware::DriveShape& shape, std::uint32_t attempts) {
   constexpr std::uint64_t k_rounds = 4 * 5;
-  const std::uint64_t units = shape.geometry.bytes() / shape.mapping_page_bytes;
-  return 1'000'000 + k_rounds * units * (2 * attempts + 4);
+  constexpr std::uint64_t k_least = 1'000'000;
+  constexpr std::uint64_t k_most = std::numeric_limits<std::uint64_t>::max() - k_least;
+  const std::uint64_t units = k_rounds * (shape.geometry.bytes() / shape.mapping_page_bytes);
+  const std::uint64_t steps = 2 * std::uint64_t{attempts} + 4;
+  return k_least + (units > k_most / steps ? k_most : units * steps);
 }
 
 firmware::DriveShape checked_shape(const SsdConfig& config) {

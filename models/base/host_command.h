@@ -1,6 +1,7 @@
 // A host command between host interface and firmware.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -11,6 +12,7 @@
 namespace tlmssd {
 
 enum class HostOpcode : std::uint8_t { read, write, flush, trim, write_zeroes };
+inline constexpr std::size_t k_opcodes = 5;
 std::string_view name_of(HostOpcode opcode);
 
 enum class HostStatus : std::uint8_t {

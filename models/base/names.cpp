@@ -18,8 +18,8 @@ std::string_view name_of(Purpose purpose) {
 }
 
 std::string_view name_of(HostOpcode opcode) {
-  static constexpr std::array<std::string_view, 5> k_names = {"read", "write", "flush", "trim",
-                                                              "write zeroes"};
+  static constexpr std::array<std::string_view, k_opcodes> k_names = {"read", "write", "flush", "trim",
+                                                                      "write zeroes"};
   return k_names[static_cast<std::size_t>(opcode)];
 }
 

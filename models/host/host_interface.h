@@ -154,8 +154,8 @@ class HostInterface : public sc_core::sc_module {
   std::uint32_t under_way_ = 0;
 
   struct Counters {
-    std::array<std::uint64_t, 5> commands{};
-    std::array<Bytes, 5> bytes{};
+    std::array<std::uint64_t, k_opcodes> commands{};
+    std::array<Bytes, k_opcodes> bytes{};
     std::uint64_t failed = 0;
     std::uint64_t interrupts = 0;
     std::uint64_t stalls = 0;

@@ -28,7 +28,6 @@
 
 namespace tlmssd {
 
-inline constexpr std::size_t k_opcodes = 5;
 inline constexpr std::size_t k_statuses = 5;
 
 /// A finished command as the host saw it.

@@ -10,7 +10,7 @@ namespace tlmssd {
 namespace {
 
 constexpr Picoseconds k_latest = Picoseconds{1} << 62U;  // a rate so low that it never comes round again
-constexpr HostOpcode k_opcodes[] = {HostOpcode::read, HostOpcode::write, HostOpcode::trim};
+constexpr HostOpcode k_direction_opcodes[] = {HostOpcode::read, HostOpcode::write, HostOpcode::trim};
 
 /// How many aligned positions a direction has, as fio counts them: the smallest request fits at
 /// each.
@@ -76,7 +76,7 @@ bool Generator::next(Request& request) {
       write_back_ = true;
     }
   }
-  request.opcode = k_opcodes[direction];
+  request.opcode = k_direction_opcodes[direction];
   last_time_ = std::max(last_time_, pace(direction, request.bytes));
   request.time = last_time_;
   if (!write_back_) {  // a trim whose write is to come is not done yet

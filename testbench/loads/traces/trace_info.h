@@ -28,9 +28,9 @@ struct TraceInfo {
   };
 
   std::string file;
-  std::string description;                ///< format as understood
-  std::string polarity;                   ///< how the format writes operations, and what came of it
-  std::array<Operation, 5> operations{};  ///< by HostOpcode
+  std::string description;                        ///< format as understood
+  std::string polarity;                           ///< how the format writes operations, and what came of it
+  std::array<Operation, k_opcodes> operations{};  ///< by HostOpcode
   std::vector<Volume> volumes;
   std::vector<Size> sizes;  ///< the commonest sizes of reads and writes, most frequent first, at most 12
   Bytes size_min = 0;

@@ -175,6 +175,41 @@ TEST_CASE("firmware that takes more DRAM than a number holds does not fit") {
                           Catch::Contains("write buffer (17592186044416 MiB) and one transfer"));
 }
 
+namespace {
+
+/// Firmware that may read a unit so many times.
+class Persistent final : public firmware::Firmware {
+ public:
+  explicit Persistent(std::uint32_t attempts) : attempts_(attempts) {}
+  void submit(HostCommand& /*command*/) override {}
+  Task<> drain() override { co_return; }
+  [[nodiscard]] Bytes dram_bytes() const override { return 0; }
+  [[nodiscard]] std::uint32_t most_attempts() const override { return attempts_; }
+
+ private:
+  std::uint32_t attempts_;
+};
+
+/// The bound on untimed work of a drive with such firmware.
+std::uint64_t untimed_limit(std::uint32_t attempts) {
+  return in_child<std::uint64_t>([attempts] {
+    SsdConfig config = small_drive();
+    config.firmware_model = "persistent";
+    config.make_firmware = [attempts](const firmware::FirmwareContext& /*context*/) {
+      return std::make_unique<Persistent>(attempts);
+    };
+    return Ssd("drive", config).cpu().untimed_limit();
+  });
+}
+
+}  // namespace
+
+TEST_CASE("the bound on untimed work grows with the attempts that firmware makes, however many") {
+  const std::uint64_t more = untimed_limit(1) - 1'000'000;  // of 2 + 4 steps
+  CHECK(untimed_limit(4) - 1'000'000 == 2 * more);
+  CHECK(untimed_limit((1U << 31U) - 2) - 1'000'000 == more / 6 << 32U);
+}
+
 TEST_CASE("firmware may have two stages under way for a command", "[drive]") {
   tlmssd_firmware firmware = plain_firmware();
   firmware.submit = [](void* self, tlmssd_command* command) {
