@@ -7,7 +7,7 @@ namespace tlmssd {
 std::string_view name_of(Cause cause) {
   static constexpr std::array<std::string_view, k_causes> k_names = {"load limit",
                                                                      "submission",
-                                                                     "log_structured",
+                                                                     "host software",
                                                                      "network",
                                                                      "link",
                                                                      "interrupt wait",

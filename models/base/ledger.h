@@ -18,7 +18,7 @@ namespace tlmssd {
 enum class Cause : std::uint8_t {
   load_limit,       ///< from when a request is due until its load lets it go: own queue depth, pauses
   submission,       ///< host queue: from then until the controller fetches the entry
-  log_structured,   ///< host software before the drive: its processor, earlier commands, a free segment
+  host_software,    ///< software before the drive: its processor, earlier commands, a free segment
   network,          ///< a file of the network on its way, and its turn
   link,             ///< command fetch, payload, completion on the host link, interrupt
   interrupt_wait,   ///< completion held back to share its interrupt with others (coalescing)

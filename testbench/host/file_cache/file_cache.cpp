@@ -139,7 +139,7 @@ Task<> FileCache::access(Entry& entry) {
     entry.waits_for = "the host's software";
     WaitUntil done{event_queue_, event_queue_.now() + config_.cost};
     co_await done;
-    command.ledger.charge(Cause::log_structured, event_queue_.now());
+    command.ledger.charge(Cause::host_software, event_queue_.now());
   }
   const FileNumber file = file_at(command.lba);
   const auto first = static_cast<std::uint32_t>((command.lba - blocks()) % shape_.file_blocks);

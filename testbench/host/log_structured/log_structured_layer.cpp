@@ -77,7 +77,7 @@ void LogStructuredLayer::start(HostPort::Entry& entry) {
 /// What has passed since the ledger was last charged was spent here.
 void LogStructuredLayer::charge(Request& request, Picoseconds& to) {
   to += event_queue_.now() - request.command->ledger.mark();
-  request.command->ledger.charge(Cause::log_structured, event_queue_.now());
+  request.command->ledger.charge(Cause::host_software, event_queue_.now());
 }
 
 /// The processor takes the command up; then earlier commands on the same grains take effect.

@@ -163,6 +163,11 @@ bool has_map_in_flash(const MeasuredDrive& drive) {
   return mapping != nullptr && mapping->contains("cache_bytes");
 }
 
+Remedy of_host_software(const MeasuredDrive& drive) {
+  if (find_group(drive.statistics, "file_cache") != nullptr) return {"the file cache", "file_cache.cost", 0};
+  return {"the log-structured host", "log_structured", 0};
+}
+
 Remedy of_reads(const MeasuredDrive& drive) {
   if (has_hot_dies(drive)) return {k_reads, k_addresses, 0};
   return of_die_work(drive, k_reads, "ssd.flash.ways or ssd.flash.channels");
@@ -312,7 +317,7 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
   if (cause == "link") return {"the host link", "ssd.host.link", 0};
   if (cause == "interrupt wait")
     return {"interrupt coalescing", "ssd.host.coalesce_time or ssd.host.coalesce_count", 0};
-  if (cause == "log_structured") return {"the log-structured host", "log_structured", 0};
+  if (cause == "host software") return of_host_software(drive);
   if (cause == "network")
     return {"the network", "file_cache.bandwidth, file_cache.latency or file_cache.admission", 0};
   if (cause == "firmware" || cause == "core wait") {

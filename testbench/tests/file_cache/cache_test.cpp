@@ -141,7 +141,7 @@ TEST_CASE("a miss takes wait, latency and size by bandwidth") {
     const drive_tests::Seen& one = rig.seen[static_cast<std::size_t>(i)];
     const Picoseconds network = i * k_file_time + 1_ms + k_file_time;
     CHECK(one.ledger.spent(Cause::network) == network);
-    CHECK(one.ledger.spent(Cause::log_structured) == 7_us);
+    CHECK(one.ledger.spent(Cause::host_software) == 7_us);
     CHECK(one.latency == 7_us + network);
     CHECK(one.ledger.total() == one.latency);
   }
@@ -184,7 +184,7 @@ TEST_CASE("a hit takes the slowest of its commands to the drive") {
   CHECK(rig.drive.seen[HostOpcode::read] == 2);  // of 32 KiB each
   CHECK(rig.seen[1].latency == 97_us);
   CHECK(rig.seen[1].ledger.spent(Cause::firmware) == 90_us);
-  CHECK(rig.seen[1].ledger.spent(Cause::log_structured) == 7_us);
+  CHECK(rig.seen[1].ledger.spent(Cause::host_software) == 7_us);
   CHECK(rig.seen[1].ledger.spent(Cause::network) == 0);
 }
 

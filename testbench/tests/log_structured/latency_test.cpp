@@ -69,7 +69,7 @@ void adds_nothing(const SsdConfig& config) {
         const auto cause = static_cast<Cause>(c);
         INFO(name_of(cause));
         CHECK(converted[i].ledger.spent(cause) ==
-              plain[i].ledger.spent(cause) + (cause == Cause::log_structured ? cost : 0));
+              plain[i].ledger.spent(cause) + (cause == Cause::host_software ? cost : 0));
       }
     }
   }

@@ -186,7 +186,7 @@ TEST_CASE("commands have the host's processor one after another") {
   for (int i = 0; i < 3; ++i) {
     const Seen& one = seen[static_cast<std::size_t>(i)];
     CHECK(one.latency == (i + 1) * 20_us);
-    CHECK(one.ledger.spent(Cause::log_structured) == one.latency);
+    CHECK(one.ledger.spent(Cause::host_software) == one.latency);
   }
   CHECK(rig.log_structured.statistics().processor == 120_us);
 }

@@ -1,6 +1,8 @@
 // The section `file_cache` as the program's users meet it: what is refused, what is reported,
 // snapshots, traces.
 #include <catch2/catch.hpp>
+#include <set>
+#include <string>
 
 #include "testbench/tests/program/broken.h"
 #include "testbench/tests/program/report.h"
@@ -163,6 +165,18 @@ TEST_CASE("the file cache's report", "[program]") {
   CHECK(untimed["statistics"]["file_cache"]["accesses"] == group["accesses"]);
   CHECK(untimed["statistics"]["file_cache"]["hits"]["value"].get<double>() ==
         Approx(number("hits")).epsilon(0.05));
+}
+
+TEST_CASE("a file cache whose software takes long is what its files wait for", "[program]") {
+  const Folder folder;
+  const Json report =
+      report_of(folder, folder.write("s.yaml", k_files), "slow", {"--set", "file_cache.cost=50 ms"});
+  const Json& ledger = report["results"]["loads"][0]["operations"]["read"]["ledger"];
+  CHECK(ledger["host software"]["share"].get<double>() > 0.9);
+  std::set<std::string> look_at;
+  for (const Json& one : report["findings"]) look_at.insert(one["look_at"].get<std::string>());
+  CHECK(look_at.contains("file_cache.cost"));
+  CHECK_FALSE(look_at.contains("log_structured"));
 }
 
 TEST_CASE("the report of learned classes", "[program]") {

@@ -73,7 +73,7 @@ TEST_CASE("the log-structured host layer's report", "[program]") {
         std::string::npos);
   CHECK(report["checks"]["wrong_reads"] == 0);
   for (const char* kind : {"read", "write"})
-    CHECK(report["results"]["total"]["operations"][kind]["ledger"].contains("log_structured"));
+    CHECK(report["results"]["total"]["operations"][kind]["ledger"].contains("host software"));
   // The protocol checkers and whether the kernel's clock lags behind change nothing; without the
   // section nothing is said of it.
   CHECK(report_of(folder, scenario, "again") == report);
