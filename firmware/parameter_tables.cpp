@@ -169,17 +169,16 @@ const ParameterTable<PslcConfig>& PslcConfig::parameters() {
                           "flash (all of it, spare "
                           "blocks included); they are no part of the native capacity")
           .bytes_or_share("dynamic", &PslcConfig::dynamic_bytes, &PslcConfig::dynamic_share, {0, k_most},
-                          "data that fit, at most, into blocks that are dynamic from the native ones, or "
-                          "that as a share of the flash")
-          .share(
-              "full_until", &PslcConfig::full_until, {0, 1},
-              "share of the logical capacity with valid data up to which all dynamic blocks may be dynamic")
+                          "data that fit, at most, into blocks that the native ones lend, or that as a "
+                          "share of the flash")
+          .share("full_until", &PslcConfig::full_until, {0, 1},
+                 "share of the logical capacity with valid data up to which all of these may be in SLC mode")
           .share("gone_at", &PslcConfig::gone_at, {0, 2},
                  "share of the logical capacity with valid data from which none may; in between in a "
                  "straight line")
           .share(
               "of_free_space", &PslcConfig::of_free_space, {0, 2},
-              "blocks that may be dynamic at most, as a share of those that valid data would leave empty in "
+              "blocks that are lent at most, as a share of those that valid data would leave empty in "
               "native mode; more than 100 % count on the room that data in dynamic blocks save there: up to "
               "b / (b - 1), with b bits per cell")
           .choice("when_full", &PslcConfig::when_full, {"wait", "bypass"},

@@ -82,8 +82,8 @@ struct EccPolicyConfig {
   std::string policy = "none";
 };
 
-/// Blocks in SLC mode before the native ones. `fixed` are the static ones, `dynamic` the dynamic
-/// ones; of either the share counts if it is not 0.
+/// Blocks in SLC mode in front of the native ones, static and dynamic; of either size the share
+/// counts if it is not 0.
 struct PslcConfig {
   std::string policy = "none";
   Bytes static_bytes = 0;

@@ -1,7 +1,7 @@
 // Physical addresses: how a 32-bit physical unit number maps onto the flash array, for any
 // geometry.
 //
-// An parallel unit is one plane, or all planes of a die operated together, or a stripe of these
+// A parallel unit is one plane, or all planes of a die operated together, or a stripe of these
 // over several dies (its lanes). Within a parallel unit, units are numbered block by block, page by
 // page, plane by plane, unit by unit, so that consecutive units first fill a page across the planes
 // (a multi-plane page), and what a die programs at once is a contiguous run of multi-plane pages.

@@ -2,7 +2,7 @@
 // it, and which data go there.
 //
 // In every parallel unit a few blocks are always in SLC mode (static, here `statics`), and others
-// are dynamic from the native ones (dynamic). How many may be dynamic follows the share of the
+// are lent by the native ones (dynamic). How many may be dynamic follows the share of the
 // logical capacity that holds valid data: all up to `full_until`, none from `gone_at` on, in a
 // straight line between them, and never more than `of_free_space` of the blocks that the valid data
 // would leave empty if they were in native mode. Static blocks are no part of the capacity; dynamic
@@ -71,7 +71,7 @@ class Pslc final : public PathView {
   [[nodiscard]] bool too_many(std::uint32_t pu) const {
     return pool_.slc(pu).dynamic().used > dynamic_limit(pu);
   }
-  /// Lending leaves so many free blocks in native mode.
+  /// A block becomes dynamic only while more than so many are free in native mode.
   void leave_free(std::uint32_t blocks) { leave_free_ = blocks; }
   [[nodiscard]] std::uint32_t leaves_free() const { return leave_free_; }
   /// Some dynamic blocks are ready that may not be used.
@@ -93,7 +93,7 @@ class Pslc final : public PathView {
     const BlockPool::Kind& dynamic = pool_.slc(pu).dynamic();
     return dynamic.used + dynamic.ready < dynamic_limit(pu);
   }
-  /// Whether there are multi-plane pages that is not promised, ready or soon to be had without
+  /// Whether there is a multi-plane page that is not promised, ready or soon to be had without
   /// folding.
   [[nodiscard]] bool has_space(std::uint32_t pu) const;
   void promise(std::uint32_t pu) { ++promised_[pu]; }

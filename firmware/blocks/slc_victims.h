@@ -2,7 +2,7 @@
 // the fewest valid units. A block of which nothing is valid any more costs nothing and goes first
 // in either order.
 //
-// Fixed and dynamic blocks are kept apart, because only emptying a dynamic one gives a block back
+// Static and dynamic blocks are kept apart, because only emptying a dynamic one gives a block back
 // to native mode. O(1) for everything.
 #pragma once
 

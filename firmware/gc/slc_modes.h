@@ -21,7 +21,7 @@ class SlcModes {
   [[nodiscard]] BlockMode after(BlockNumber block) const;
   /// Takes out a block that is to be erased into `mode`, which is due.
   [[nodiscard]] BlockNumber take(BlockMode mode) const;
-  /// Collecting native blocks pays, so that more can be dynamic.
+  /// Collecting native blocks pays, so that more can be lent.
   [[nodiscard]] bool wants_growth() const;
 
  private:

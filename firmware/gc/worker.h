@@ -21,7 +21,7 @@
 // other victims, and whatever is erased gets the mode that is needed (slc_modes.h). Host programs
 // wait in a line for each mode. Still it cannot deadlock:
 //  - Data count against what native blocks can keep wherever they are, so there is native room for
-//    all of them, free or to be collected: blocks that are dynamic hold less than they occupy and
+//    all of them, free or to be collected: dynamic blocks hold less than they occupy and
 //    are themselves worth collecting.
 //  - Copies on the die overtake the program unit that is being filled with what is left of several
 //    victims, which keeps these from being erased. They are only made while the reserve is whole;

@@ -50,7 +50,7 @@ class DataPath {
   /// Data stay in SLC mode until the room is needed: neither fold_below nor idle time begins to
   /// fold.
   [[nodiscard]] virtual bool keeps() const { return false; }
-  /// What may be dynamic beyond what the amount of valid data allows, as a share of the dynamic
+  /// What may be lent beyond what the amount of valid data allows, as a share of the dynamic
   /// pSLC.
   [[nodiscard]] virtual double extra() const { return 0; }
   virtual void report(StatisticsSink& /*sink*/) const {}

@@ -2,7 +2,7 @@
 //  - While valid data grow fast and the pSLC has little room left, so that it would overflow, a
 //    part of the writes bypasses SLC.
 //  - While data are rewritten but folding finds its blocks full of valid data all the same, the
-//    pSLC is too small for them: more native blocks are dynamic than the amount of valid data would
+//    pSLC is too small for them: more native blocks are lent than the amount of valid data would
 //    allow, up to `extra`, in proportion to how inefficient folding is.
 //
 // Follows Shi et al., "Understanding and optimizing hybrid SSD with high-density and low-cost flash
@@ -35,9 +35,9 @@ struct HyflexConfig {
                    "free share of the pSLC below which fast growth is met by bypassing SLC")
             .share("bypass", &HyflexConfig::bypass, {0, 1}, "share of the writes that bypasses SLC then")
             .share("inefficient", &HyflexConfig::inefficient, {0, 0.99},
-                   "valid share of folded blocks from which on more native blocks are dynamic")
+                   "valid share of folded blocks from which on more native blocks are lent")
             .share("extra", &HyflexConfig::extra, {0, 10},
-                   "blocks dynamic in addition, at most, as a share of the dynamic pSLC");
+                   "blocks lent in addition, at most, as a share of the dynamic pSLC");
     return table;
   }
 };
@@ -46,7 +46,7 @@ class Hyflex final : public DataPath {
  public:
   static constexpr std::string_view k_name = "hyflex";
   static constexpr std::string_view k_summary =
-      "bypasses SLC only while valid data grow fast; more dynamic while folding is inefficient "
+      "bypasses SLC only while valid data grow fast; more blocks are lent while folding is inefficient "
       "(Shi et al. 2021)";
   using Config = HyflexConfig;
 

@@ -9,17 +9,19 @@
 // which wait only for their like: a controller asks for a map entry before the rest of the data.
 //
 // Byte accounting of PCIe (PCI Express Base Specification 3.0 to 6.0, NVM Express Base Specification 1.4):
-//   symbol rate   2.5, 5 GT/s with 8b/10b; 8, 16, 32 GT/s with 128b/130b; 64 GT/s in flits that carry 236 of
-//   256 bytes as TLPs packet (TLP)  tlp_overhead (8 B: 4 B framing with sequence number, 4 B LCRC; none in
-//   flits) + dllp_overhead (2 B: one 8 B DLLP
-//                 of Ack or flow control per four TLPs) + header + payload of at most max_payload
+//   symbol rate   2.5, 5 GT/s with 8b/10b; 8, 16, 32 GT/s with 128b/130b; 64 GT/s in flits that
+//                 carry 236 of 256 bytes as TLPs
+//   packet (TLP)  tlp_overhead (8 B: 4 B framing with sequence number, 4 B LCRC; none in flits) +
+//                 dllp_overhead (2 B: one 8 B DLLP of Ack or flow control per four TLPs) + header +
+//                 payload of at most max_payload
 //   header        16 B for memory requests (64-bit addresses), 12 B for completions
-//   command       doorbell: write of 4 B; fetch: read request, completion with 64 B; write data: read
-//   requests of at most
-//                 max_read_request, completions with the data; read data: memory writes; completion: writes
-//                 of 16 B (entry), 4 B (MSI-X) and the host's doorbell of 4 B
-//   host memory   buffer (NVM Express Base Specification 1.2): read requests of at most max_read_request,
-//                 completions with the data after a round trip and memory_latency; writes are posted memory writes
+//   command       doorbell: write of 4 B; fetch: read request, completion with 64 B; write data:
+//                 read requests of at most max_read_request, completions with the data; read data:
+//                 memory writes; completion: writes of 16 B (entry), 4 B (MSI-X) and the host's
+//                 doorbell of 4 B
+//   host memory   buffer (NVM Express Base Specification 1.2): read requests of at most
+//                 max_read_request, completions with the data after a round trip and
+//                 memory_latency; writes are posted memory writes
 // Of SATA (Serial ATA Revision 3.x): 1.5, 3 or 6 Gb/s with 8b/10b, of which 2 dwords of 256 are ALIGN.
 //   frame         one at a time in either direction, and a link that waits is a link in use: X_RDY over, R_RDY back; SOF, FIS,
 //                 CRC, EOF over, R_OK back; SYNC. So 28 B (seven dwords) beside the FIS, and four times link_latency. WTRM and
@@ -100,8 +102,7 @@ class Link {
   /// `data` bytes of read payload, then the completion.
   struct Answer {
     Picoseconds data_end;    ///< last payload byte has left; equals the start without payload
-    Picoseconds completion;  ///< duration from the last payload byte leaving to the completion having arrived
-                             /// < at the host
+    Picoseconds completion;  ///< from the last payload byte leaving until the host has the completion
   };
   Answer answer(Picoseconds now, Bytes data);
 

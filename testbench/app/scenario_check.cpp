@@ -203,11 +203,7 @@ SimulationConfig read_simulation(const Scenario& scenario) {
   config.log_structured = read_log_structured(scenario);
   config.file_cache = read_file_cache(scenario);
   config.contents = read_contents(scenario);
-  if (config.log_structured && config.file_cache) {
-    throw scenario.complaint("file_cache",
-                             refusal("file_cache", "cannot be given together with log-structured host layer",
-                                     Proposal{"log_structured.policy", "none"}));
-  }
+  located(scenario, "file_cache", [&] { config.check(); });
   return config;
 }
 

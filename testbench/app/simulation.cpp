@@ -19,6 +19,12 @@ constexpr Picoseconds k_stall_after = 60'000'000'000'000;
 
 }  // namespace
 
+void SimulationConfig::check() const {
+  if (log_structured && file_cache)
+    throw refusal("file_cache", "cannot be given together with log_structured",
+                  Proposal{"log_structured.policy", "none"});
+}
+
 Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulation)
     : fill_by_pages_(simulation.fill_by_pages || simulation.contents), contents_(simulation.contents) {
   ssd_ = std::make_unique<Ssd>("ssd", config);
@@ -41,9 +47,7 @@ Simulation::Simulation(const SsdConfig& config, const SimulationConfig& simulati
 Simulation::~Simulation() = default;
 
 void Simulation::make_software(const SsdConfig& config, const SimulationConfig& simulation) {
-  if (simulation.log_structured && simulation.file_cache)
-    throw refusal("file_cache", "cannot be given together with log-structured host layer",
-                  Proposal{"log_structured.policy", "none"});
+  simulation.check();
   const AttachedDrive drive = attached_drive(config, ssd_->shape());
   if (simulation.log_structured) {
     auto log_structured = std::make_unique<LogStructuredLayer>("log_structured", *simulation.log_structured,

@@ -1,6 +1,6 @@
 // One drive and its host in one SystemC elaboration: what the program, the tests and the benchmarks
-// run. Between the two may be software of the host: a log-structured host layer of random writes
-// into sequential ones, or a cache of network files.
+// run. Between the two may be software of the host: a log-structured host layer, which turns random
+// writes into sequential ones, or a cache of network files.
 //
 //   Simulation simulation(config);
 //   simulation.run_untimed(filling);
@@ -37,6 +37,8 @@ struct SimulationConfig {
       log_structured;                         ///< at most one of these two; neither: commands go to the
   std::optional<FileCacheConfig> file_cache;  ///< drive as they are
   std::optional<ContentsConfig> contents;     ///< nothing: no data are written twice
+  /// Throws InputError when they do not go together.
+  void check() const;
 };
 
 class Simulation {

@@ -288,7 +288,7 @@ void drive(Page& page, const Json& statistics, bool timed) {
   const std::vector<std::string> cache = cache_items(statistics);
   if (!cache.empty()) page.items("Cache", cache);
   const std::vector<std::string> log_structured = log_structured_items(statistics);
-  if (!log_structured.empty()) page.items("Log-structured host", log_structured);
+  if (!log_structured.empty()) page.items("Host layer", log_structured);
   const std::vector<std::string> files = file_cache_items(statistics);
   if (!files.empty()) page.items("File cache", files);
   const std::vector<std::string> pslc = pslc_items(statistics);

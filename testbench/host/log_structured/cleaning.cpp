@@ -10,7 +10,7 @@ namespace tlmssd {
 bool LogStructuredLayer::give(Reservation& room) {
   if (read_only_) return true;
   if (log_.room() < std::uint64_t{room.grains} + log_.shape().segment_grains) {
-    if (!timed_) throw std::logic_error("write log-structured host layer: cleaning has left no room");
+    if (!timed_) throw std::logic_error("log-structured host layer: cleaning has left no room");
     return false;
   }
   while (log_.head_room() == 0) {
@@ -41,7 +41,7 @@ Task<> LogStructuredLayer::clean() {
   while (!read_only_ && log_.free_segments() < config_.low_water) {
     const std::optional<Segment> victim = log_.choose_victim();
     if (!victim) {
-      if (!timed_) throw std::logic_error("write log-structured host layer: no segment to clean");
+      if (!timed_) throw std::logic_error("log-structured host layer: no segment to clean");
       co_await change;
       continue;
     }

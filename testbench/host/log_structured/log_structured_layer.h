@@ -72,8 +72,8 @@ namespace tlmssd {
 
 class LogStructuredLayer : public sc_core::sc_module, public HostSoftware, private HostPort::Owner {
  public:
-  /// Throws InputError, which begins with a key ("log-structured host layer.spare"), when the sizes
-  /// do not fit the drive.
+  /// Throws InputError, which begins with a key ("log_structured.spare"), when the sizes do not fit
+  /// the drive.
   LogStructuredLayer(const sc_core::sc_module_name& name, const LogStructuredConfig& config,
                      const AttachedDrive& drive, EventQueue& event_queue);
   ~LogStructuredLayer() override;

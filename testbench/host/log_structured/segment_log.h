@@ -1,5 +1,5 @@
-// Where the grains of a log-structured store lie: the plain core of the write log-structured host
-// layer, without SystemC and without time.
+// Where the grains of a log-structured store lie: the plain core of the log-structured host layer,
+// without SystemC and without time.
 //
 // The store is `segments` segments of `segment_grains` places each. The head takes one place after
 // the other, from the start of a segment to its end, and goes on in the free segment that has been

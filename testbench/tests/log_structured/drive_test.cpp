@@ -1,4 +1,4 @@
-// The write log-structured host layer in front of real drives: everything a host can ask for while
+// The log-structured host layer in front of real drives: everything a host can ask for while
 // both clean up, protocol checkers on every socket, and the same end whatever the quantum.
 #include <systemc>
 

@@ -90,9 +90,8 @@ TEST_CASE("scenarios whose file cache is at fault", "[program]") {
            "@:12: file_cache.memory: 61440 B hold no file of 65536 B; nearest valid: 65536 B"},
           {"admission: dfcache", "admission: all, memory: 64 KiB", "@:12: ..."},
           {"precondition:", "log_structured: {segment: 64 KiB}\nprecondition:",
-           "@:12: file_cache: cannot be given together with log-structured host layer; nearest valid: "
-           "log_structured.policy: "
-           "none"},
+           "@:12: file_cache: cannot be given together with log_structured; nearest valid: "
+           "log_structured.policy: none"},
           {"target: files", "target: network",
            "@:14: load.0.target: 'network' is not one of drive or files..."},
           {"rw: randread, bs", "rw: randwrite, bs",

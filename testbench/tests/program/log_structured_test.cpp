@@ -80,7 +80,7 @@ TEST_CASE("the log-structured host layer's report", "[program]") {
   const Json without = report_of(folder, scenario, "none", {"--set", "log_structured.policy=none"});
   CHECK_FALSE(without["statistics"].contains("log_structured"));
   const Outcome shown = run(folder, {"run", scenario});
-  CHECK(shown.out.find("Log-structured host log-structured: write amplification") != std::string::npos);
+  CHECK(shown.out.find("Host layer          log-structured: write amplification") != std::string::npos);
   // However long the description of the drive is, what loads see of it is not cut off.
   const std::string drive = shown.out.substr(0, shown.out.find("\nLoad"));
   CHECK(drive.find("2.25 MiB") != std::string::npos);
