@@ -85,11 +85,11 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   }
   planes = multi_plane ? g.planes : 1;
   pus_per_die = multi_plane ? 1 : g.planes;
-  const std::uint64_t all_units = std::uint64_t{g.channels} * g.ways * g.dies_per_way * g.planes * g.blocks;
+  const std::uint64_t all_blocks = std::uint64_t{g.channels} * g.ways * g.dies_per_way * g.planes * g.blocks;
   unit_bytes = static_cast<std::uint32_t>(shape.mapping_page_bytes);
   units_per_page = g.page_bytes / unit_bytes;
-  const auto total = static_cast<unsigned __int128>(all_units) * g.pages * units_per_page;
-  if (all_units > Ppn::k_most || total > Ppn::k_most) {
+  const auto total = static_cast<unsigned __int128>(all_blocks) * g.pages * units_per_page;
+  if (all_blocks > Ppn::k_most || total > Ppn::k_most) {
     throw refusal(
         "firmware.mapping.unit",
         fmt::format("the drive has more than {} mapping pages of {} B, the most that 32-bit addresses reach",

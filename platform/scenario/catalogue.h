@@ -6,14 +6,19 @@
 //   catalogue.section("ssd", "the drive");
 //   catalogue.section("ssd.dram", "memory beside the controller", DramConfig::parameters());
 //   catalogue.section("ssd.scm", "storage-class memory", ScmConfig::parameters()).optional();
-//   catalogue.file("ssd.flash.part", "data sheet of the flash dies", PartConfig::parameters()).required();
+//   catalogue.file("ssd.flash.part", "data sheet of the dies", PartConfig::parameters()).required();
 //   catalogue.section("firmware.gc", "garbage collection", GcConfig::parameters())
-//       .policy("policy", victim_policies().infos(), "greedy", "how a victim block is chosen");
-//   catalogue.list("precondition", "what happens to the drive before the load",
-//   PreconditionConfig::parameters()); catalogue.list("load", "what the host asks",
-//   LoadKindConfig::parameters())  // its keys come from several tables
-//       .variant("trace", "replay of a recorded trace").variant("fio", "a fio job file").variant("", "a
-//       generator") .keys(TraceConfig::parameters(), {"trace"}).keys(GeneratorConfig::parameters(), {""});
+//       .policy("policy", infos, "greedy", "how a victim is chosen");  // a PolicyInfo for each
+//   catalogue.list("precondition", "before the load", PreconditionConfig::parameters());
+//   catalogue.list("load", "what the host asks", LoadKindConfig::parameters(), 1)
+//       .variant("trace", "replays a recorded trace")
+//       .variant("fio", "runs a fio job file")
+//       .variant("", "a generator")
+//       .keys(TraceConfig::parameters(), {"trace"})
+//       .keys(GeneratorConfig::parameters(), {""});
+//   catalogue.check();
+//
+// testbench/tests/scenario/test_catalogue.cpp has these tables, drive_catalogue.cpp the real ones.
 //
 // A section's keys stand in one YAML map, whatever number of tables they come from; each table is
 // read on its own with XConfig::parameters().read(scenario.values("ssd.dram")), and what no table

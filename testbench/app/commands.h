@@ -83,7 +83,9 @@ struct CheckOptions {
 int check_command(const CheckOptions& options);
 /// Answers one request after another, for programs that need many scenarios filled in: each line of
 /// standard input is a JSON list of settings ("a.b=value") over `scenario`, each line of standard
-/// output {"scenario": {...}} or {"error": "..."}.
+/// output {"scenario": {...}} or {"errors": [{"file", "line", "key", "message", "proposal",
+/// "text"}]}, with a proposal where there is one. A line that is no such list ends it with
+/// k_exit_input.
 int resolve_command(const std::string& scenario);
 /// Builds the drive without running anything, and prints the report of that (JSON): the figures
 /// that a run has.
