@@ -60,7 +60,7 @@ class Layout {
   std::uint32_t pus_per_die;     ///< parallel units that share a die: 1 with multi-plane, else planes
   std::uint32_t blocks;          ///< per parallel unit
   std::uint32_t pages;           ///< per block of a die
-  std::uint32_t units_per_page;  ///<
+  std::uint32_t units_per_page;  ///< mapping pages of a page of one plane
   std::uint32_t sectors;         ///< logical blocks per unit
   std::uint32_t mp_page_units;   ///< units of one page across the planes of a lane
   std::uint32_t block_mp_pages;  ///< multi-plane pages of one block of the parallel unit: pages x lanes

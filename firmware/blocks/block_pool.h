@@ -40,14 +40,14 @@ enum class BlockState : std::uint8_t {
 
 struct BlockInfo {
   std::uint32_t valid;      ///< units that the map points at
-  std::uint32_t erases;     ///<
+  std::uint32_t erases;     ///< in either mode
   std::uint32_t in_flight;  ///< program operations under way
-  BlockState state;         ///<
-  bool full;                ///< every program unit has been handed out
-  bool failed;              ///< a program failed: to be retired
-  BlockMode mode;           ///< that it was last erased into; never used: native
-  std::int64_t written;     ///< nanoseconds on firmware's clock when it was opened for writing
-  std::uint64_t programs;   ///< program units handed out since its last erase
+  BlockState state;
+  bool full;               ///< every program unit has been handed out
+  bool failed;             ///< a program failed: to be retired
+  BlockMode mode;          ///< that it was last erased into; never used: native
+  std::int64_t written;    ///< nanoseconds on firmware's clock when it was opened for writing
+  std::uint64_t programs;  ///< program units handed out since its last erase
 };
 
 class BlockPool {

@@ -1,10 +1,10 @@
 // What stands beside the kernel of the FTL: a class whose hooks do nothing by default.
 //
 // A feature observes (on_...), decides (redirect_read, copy_of, holds_read, restricts_writes,
-// allows_write, holds_program, write_line, pass_voltage, next_move) and lasts (report, archive,
-// dram_bytes, idle). It owns its parameters, counters and policy. The kernel asks only those
-// features that implement a hook (core/hooks.h), in the order of the list of features
-// (firmware/features.cpp), and knows none of them by name.
+// allows_write, holds_program, holds_collection, write_line, pass_voltage, next_move, knows_fill)
+// and lasts (report, archive, dram_bytes, idle). It owns its parameters, counters and policy. The
+// kernel asks only those features that implement a hook (core/hooks.h), in the order of the list of
+// features (firmware/features.cpp), and knows none of them by name.
 //
 // No hook may wait. Hooks are called in the midst of the kernel's work and must not start anything;
 // only on_read_end, on_program_end, on_moved, on_erased and on_collected may have the write buffer
@@ -41,9 +41,9 @@ struct MovePurpose {
   Purpose purpose;         ///< of the flash operations; its name is the key of its write amplification
   const char* doc;         ///< of that
   const char* blocks;      ///< key of the number of blocks moved
-  const char* blocks_doc;  ///<
+  const char* blocks_doc;  ///< of that
   const char* parts;       ///< the same of parts of blocks, if there are such moves
-  const char* parts_doc;   ///<
+  const char* parts_doc;   ///< of that
 };
 /// What the kernel itself programs for: no feature's moves.
 constexpr bool is_of_kernel(Purpose purpose) {

@@ -120,9 +120,9 @@ class PuWorker {
   std::uint64_t exhausted_at_ = 0;
   std::uint64_t slc_exhausted_state_ = 0;
   std::uint32_t programs_ = 0;         ///< under way
-  bool reading_ = false;               ///<
+  bool reading_ = false;               ///< it waits for reads of what it moves
   bool held_ = false;                  ///< it sleeps because a feature holds collection
-  bool erasing_ = false;               ///<
+  bool erasing_ = false;               ///< it waits for an erase
   BlockNumber pinned_ = k_no_block;    ///< block whose last pin the worker waits for
   std::coroutine_handle<> sleeper_{};  ///< the worker, when it waits for a program or a pin
   TaskSet tasks_;

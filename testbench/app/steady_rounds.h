@@ -35,10 +35,10 @@ struct SteadyConfig {
   static const ParameterTable<SteadyConfig>& round_parameters();
 };
 
-/// What the drive has written, as far as write amplification needs it.
+/// What the drive has written so far, in mapping pages, as far as write amplification needs it.
 struct FlashWrites {
-  double programmed = 0;  ///< mapping pages
-  double of_host = 0;
+  double programmed = 0;  ///< for whatever purpose, padding included
+  double of_host = 0;     ///< logical blocks that the host wrote, as a number of mapping pages
 };
 
 class SteadyRounds {

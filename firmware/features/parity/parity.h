@@ -104,8 +104,8 @@ class Parity final : public Feature {
     State state = State::none;
     bool moved = false;         ///< of data that were moved
     bool lost = false;          ///< flying: a member has been erased
-    std::uint8_t handle = 0;    ///<
-    std::uint32_t group = 0;    ///<
+    std::uint8_t handle = 0;    ///< placement handle of its data
+    std::uint32_t group = 0;    ///< of dies
     std::uint64_t number = 0;   ///< in the order in which they were begun
     std::uint64_t dies = 0;     ///< of the group, with a member
     ProgramJob* job = nullptr;  ///< the parity, as far as it goes
@@ -151,7 +151,7 @@ class Parity final : public Feature {
   Counters counters_;
   std::uint64_t begun_ = 0;
   std::uint32_t complete_ = 0;       ///< stripes whose parity is to be started
-  bool pumping_ = false;             ///<
+  bool pumping_ = false;             ///< within pump(), which is not begun again
   const ProgramJob* own_ = nullptr;  ///< parity that has just been programmed
   std::vector<std::uint32_t> others_;
   Completion posted_;
