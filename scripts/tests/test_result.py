@@ -92,6 +92,9 @@ def test_a_series_has_the_times_of_its_steps(tmp_path):
         (0.0, "read.iops", 4), (0.5, "read.iops", 5), (1.0, "read.iops", 6),
         (0.0, "queue_depth", 1), (0.5, "queue_depth", 2),
     ]  # fmt: skip
+    del content["results"]["total"]["series"]["step"]
+    with pytest.raises(InputError, match=r"report.json: damaged: KeyError\('step'\)"):
+        tlmssd.Result(write(tmp_path / "without", content)).time_series()
 
 
 def test_what_is_missing_is_said_in_one_line(result, tmp_path):

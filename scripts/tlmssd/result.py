@@ -153,16 +153,18 @@ class Result:
         return failed_commands(self.report, self.parameters.get("run.errors"))
 
     def time_series(self) -> pd.DataFrame:
-        """Columns time (s, start of the step), series ('read.iops', 'queue_depth', ...), value."""
-        series = self.report["results"]["total"].get("series", {})
-        step = series.get("step", {}).get("value", 1.0)
+        """Columns time (s, start of the step), series ('read.iops', 'queue_depth', ...), value.
+        Raises InputError where a report has series and does not say how long their steps are."""
         rows = []
-        for name, part in series.items():
-            columns = part.items() if isinstance(part, dict) else [("", part)]
-            for column, values in columns:
-                if isinstance(values, list):
-                    label = f"{name}.{column}" if column else name
-                    rows += [(i * step, label, value) for i, value in enumerate(values)]
+        with self._damage_told():
+            series = self.report["results"]["total"].get("series", {})
+            step = series["step"]["value"] if series else 0.0
+            for name, part in series.items():
+                columns = part.items() if isinstance(part, dict) else [("", part)]
+                for column, values in columns:
+                    if isinstance(values, list):
+                        label = f"{name}.{column}" if column else name
+                        rows += [(i * step, label, value) for i, value in enumerate(values)]
         return pd.DataFrame(rows, columns=["time", "series", "value"])
 
     @functools.cached_property
