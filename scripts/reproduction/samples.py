@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy
 from scipy import stats
 
-CONFIDENCE = 0.95
+from tlmssd.statistics import student
+
 LEAST_SEEDS = 5  # fewer decide nothing
 
 
@@ -33,8 +34,7 @@ class Sample:
             return 0.0
         if len(self.values) < 2:
             return math.inf
-        width = stats.t.ppf((1 + CONFIDENCE) / 2, len(self.values) - 1)
-        return float(width * numpy.std(self.values, ddof=1) / math.sqrt(len(self.values)))
+        return float(student(len(self.values) - 1) * numpy.std(self.values, ddof=1) / math.sqrt(len(self.values)))
 
     @property
     def low(self):

@@ -1,15 +1,12 @@
 """A study's table, made ready for pictures: points with their runs, levels of axes."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 import pyarrow.parquet as parquet
-from scipy import stats
 
 from tlmssd.errors import InputError
 from tlmssd.metrics import canonical, higher_is_better
@@ -19,7 +16,6 @@ from tlmssd.study.expressions import parse
 LEVELS = 8
 """Axes with more values than this are cut into groups of as many points each."""
 GROUPS = 5
-CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
@@ -105,15 +101,6 @@ class StudyData:
         names = _different([self.value_text(axis, value) for value in distinct])
         named = dict(zip(distinct, names, strict=True))
         return pd.Series(pd.Categorical(values.map(named), names, ordered=True), values.index)
-
-
-def interval(sample: np.ndarray) -> tuple[float, float]:
-    """Bounds of the mean with 95 % confidence; NaN for a single value."""
-    if len(sample) < 2:
-        return math.nan, math.nan
-    width = float(stats.t.ppf((1 + CONFIDENCE) / 2, len(sample) - 1))
-    width *= float(np.std(sample, ddof=1)) / math.sqrt(len(sample))
-    return float(np.mean(sample)) - width, float(np.mean(sample)) + width
 
 
 def _metric(name: str, notes: dict[str, str]) -> Column:

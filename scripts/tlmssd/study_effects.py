@@ -15,9 +15,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
-from tlmssd.study_data import CONFIDENCE, Column, StudyData, interval
+from tlmssd.statistics import mean_interval, student
+from tlmssd.study_data import Column, StudyData
 
 LEAST = 1e-7
 """Below such a share of the largest what is left of a vector is rounding."""
@@ -76,7 +76,7 @@ class Effects:
         by_seed = groups.groupby(["level", "seed"], observed=True, dropna=False)[self.metric.name]
         found = {}
         for level, sample in by_seed.mean().groupby(level="level", observed=True):
-            low, high = interval(sample.to_numpy())
+            low, high = mean_interval(sample.to_numpy())
             found[level] = {
                 "level": str(level), "mean": float(sample.mean()), "low": low, "high": high,
             }  # fmt: skip
@@ -179,7 +179,7 @@ class _Fit:
         centre = self._values.mean()
         means = centre + rows @ (self._inverse @ (self._matrix.T @ (self._values - centre)))
         variance = np.einsum("ij,jk,ik->i", rows, self._inverse, rows) * self._left / self._freedom
-        far = float(stats.t.ppf((1 + CONFIDENCE) / 2, self._freedom)) * np.sqrt(variance)
+        far = student(self._freedom) * np.sqrt(variance)
         return list(zip(means.tolist(), far.tolist(), strict=True))
 
     def share(self, number: int, total: float) -> float:

@@ -25,8 +25,8 @@ from tlmssd import metrics
 from tlmssd.compare.loads import MERGED, compared_loads, tell_apart
 from tlmssd.compare.sides import Side, are_paired
 from tlmssd.metrics import OPERATIONS, Metric, higher_is_better
+from tlmssd.statistics import CONFIDENCE, student
 
-CONFIDENCE = 0.95
 ROUNDING = 1e-12
 """Share of the values below which spreads and differences come from adding them up."""
 MAIN = ("iops", "bandwidth", "mean", "p50", "p90", "p99", "p99.9", "max")
@@ -199,12 +199,12 @@ def is_beyond_spread(
         tests = [stats.ttest_ind_from_stats(*sides, equal_var=alike) for alike in (False, True)]
         return all(test.pvalue < 1 - CONFIDENCE for test in tests)
     several = max(len(first), len(other))
-    width = stats.t.ppf((1 + CONFIDENCE) / 2, several - 1) * deviations[0]
+    width = student(several - 1) * deviations[0]
     return bool(difference > width * math.sqrt(1 + 1 / several))
 
 
 def _differ_in_pairs(first: Sequence[float], other: Sequence[float]) -> bool:
     differences = np.subtract(other, first)
     error = _unless_rounding(float(np.std(differences, ddof=1)), (*first, *other))
-    width = stats.t.ppf((1 + CONFIDENCE) / 2, len(first) - 1) * error / math.sqrt(len(first))
+    width = student(len(first) - 1) * error / math.sqrt(len(first))
     return bool(abs(_difference(first, other)) > width)

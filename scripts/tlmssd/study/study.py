@@ -20,14 +20,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tlmssd import units
-from tlmssd.errors import InputError
 from tlmssd.execute import Limits
 from tlmssd.program import find_program
 from tlmssd.scenario import setting_text
 from tlmssd.schema import sections
 from tlmssd.study.axes import Axis, Choice, Settings, read_axis
 from tlmssd.study.designs import Design, check_fit, read_design
-from tlmssd.study.document import Entry, nearest, read_document
+from tlmssd.study.document import Entry, read_document
 from tlmssd.study.expressions import Expression, ExpressionError, parse
 from tlmssd.study.overlaps import refuse_overlaps
 
@@ -330,15 +329,3 @@ def read_limits(entry: Entry | None) -> Limits:
 
     memory = read("memory", "B", "4 GiB")
     return Limits(read("time", "s", "10 min"), int(memory) if memory else None)
-
-
-__all__ = [
-    "InputError",
-    "Metric",
-    "Objective",
-    "Point",
-    "Search",
-    "Study",
-    "is_parameter",
-    "nearest",
-]

@@ -12,15 +12,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import stats
 
 from tlmssd.drive import Drive
 from tlmssd.errors import InputError, RunFailed
+from tlmssd.statistics import mean_interval
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.resources import Resource, Step, resources
 from tlmssd.whatif.seeded_runs import Run, SeededRuns
 
-CONFIDENCE = 0.95
 LEAST = 1e-6
 """The ratio that stands for a metric that is 0 with every seed."""
 
@@ -41,10 +40,8 @@ class Effect:
         """Relative changes between which the true one lies with 95 %; None with a single seed."""
         if len(self.logs) < 2:
             return None
-        middle = float(np.mean(self.logs))
-        error = float(np.std(self.logs, ddof=1)) / math.sqrt(len(self.logs))
-        width = error * float(stats.t.ppf((1 + CONFIDENCE) / 2, len(self.logs) - 1))
-        return math.expm1(middle - width), math.expm1(middle + width)
+        low, high = mean_interval(self.logs)
+        return math.expm1(low), math.expm1(high)
 
     @property
     def removes(self) -> bool:

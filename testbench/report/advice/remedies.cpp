@@ -165,7 +165,7 @@ bool has_map_in_flash(const MeasuredDrive& drive) {
 
 Remedy of_host_software(const MeasuredDrive& drive) {
   if (find_group(drive.statistics, "file_cache") != nullptr) return {"the file cache", "file_cache.cost", 0};
-  return {"the log-structured host", "log_structured", 0};
+  return {"the log-structured host layer", "log_structured", 0};
 }
 
 Remedy of_reads(const MeasuredDrive& drive) {
