@@ -87,12 +87,6 @@ std::string Scenario::policy(std::string_view path, std::string_view key) const 
   unknown(key.empty() ? std::string(path) + " (policy)" : join_path(path, key));
 }
 
-std::string Scenario::variant(std::string_view path) const {
-  const SectionValues* section = find(path);
-  if (section == nullptr && catalogue_->find(path) == nullptr) unknown(path);
-  return section == nullptr ? std::string() : section->variant;
-}
-
 bool Scenario::has(std::string_view path) const {
   const Section* declared = catalogue_->find(path);
   if (declared != nullptr && declared->is_list() && counts_.contains(path)) return count(path) > 0;

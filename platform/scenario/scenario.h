@@ -112,8 +112,6 @@ class Scenario {
   [[nodiscard]] Glance glance(std::string_view path) const { return Glance(find(path)); }
   /// The chosen policy; `key` only when the section has several families.
   [[nodiscard]] std::string policy(std::string_view path, std::string_view key = {}) const;
-  /// The key of the active variant ("" for the one without key).
-  [[nodiscard]] std::string variant(std::string_view path) const;
   /// Section: not an optional one that is absent. Parameter: it has a value, given or by default.
   [[nodiscard]] bool has(std::string_view path) const;
   /// Entries of a list section.
