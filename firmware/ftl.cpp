@@ -438,10 +438,8 @@ std::optional<PslcRoom> Ftl::pslc_room() const {
 
 double Ftl::write_amplification() const {
   const FtlStatistics& s = parts_->core.stats;
-  std::uint64_t units = 0;
-  for (std::size_t p = 0; p < k_purposes; ++p) units += s.units_programmed[p] + s.units_padded[p];
   const double written = static_cast<double>(s.host_blocks_written) / parts_->core.layout.sectors;
-  return written > 0 ? static_cast<double>(units) / written : 0;
+  return written > 0 ? static_cast<double>(s.slots_programmed()) / written : 0;
 }
 
 }  // namespace tlmssd::firmware

@@ -85,7 +85,7 @@ void report_amplification(StatisticsSink& sink, const FtlStatistics& s, std::uin
   sink.value("padding", quotient(padding, written), "",
              "slots programmed with nothing in them, to fill a program unit");
   if (moves.folding) {
-    const std::uint64_t all = sum(s.units_programmed) + sum(s.units_padded);
+    const std::uint64_t all = s.slots_programmed();
     sink.open("by mode", "the total, by the mode of the blocks that were programmed");
     sink.value("slc", share(s.units_in_slc), "", "in SLC mode");
     sink.value("native", share(all - s.units_in_slc), "", "in native mode");

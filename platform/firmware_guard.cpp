@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -12,12 +13,9 @@ namespace tlmssd {
 
 namespace {
 
-constexpr std::string_view k_operations[] = {"read", "program", "erase", "copyback"};
-
 std::string place_of(const FlashOp& op) {
-  return fmt::format("{} of die {}, plane {}, block {}, page {}",
-                     k_operations[static_cast<std::size_t>(op.command)], index(op.die), index(op.plane),
-                     index(op.block), index(op.page));
+  return fmt::format("{} of die {}, plane {}, block {}, page {}", name_of(op.command), index(op.die),
+                     index(op.plane), index(op.block), index(op.page));
 }
 
 }  // namespace
@@ -252,12 +250,7 @@ void FirmwareGuard::report(StatisticsSink& sink) const {
   const firmware::FtlStatistics& s = statistics_;
   const auto sectors = static_cast<double>(shape_.mapping_page_bytes) / shape_.lba_bytes;
   const double written = static_cast<double>(s.host_blocks_written) / sectors;
-  std::uint64_t padded = 0;
-  double programmed = 0;
-  for (std::size_t p = 0; p < k_purposes; ++p) {
-    padded += s.units_padded.at(p);
-    programmed += static_cast<double>(s.units_programmed.at(p) + s.units_padded.at(p));
-  }
+  const auto padded = std::reduce(s.units_padded.begin(), s.units_padded.end());
   sink.open("firmware", "flash translation layer");
   sink.text("model", name_,
             "which firmware, as the scenario names it; what it does is counted outside of it");
@@ -267,7 +260,7 @@ void FirmwareGuard::report(StatisticsSink& sink) const {
              "mapping pages touched by writes, wholly or in part");
   sink.value("host units written, net", written, "units", "data written by the host, in mapping pages");
   sink.open("write amplification", "bytes programmed per byte that the host wrote");
-  sink.value("total", ratio(programmed, written), "", "all causes together");
+  sink.value("total", ratio(static_cast<double>(s.slots_programmed()), written), "", "all causes together");
   for (std::size_t p = 0; p < k_purposes; ++p) {
     if (s.programs.at(p) == 0 && p != static_cast<std::size_t>(Purpose::host)) continue;
     sink.value(tlmssd::name_of(static_cast<Purpose>(p)),

@@ -71,6 +71,11 @@ struct FtlStatistics {
   std::uint64_t map_units_moved = 0;  ///< by garbage collection, wear levelling and features
   std::uint64_t map_pages_lost = 0;   ///< could not be read back; rebuilt from the spare areas
 
+  /// For whatever purpose, with a unit or with nothing.
+  [[nodiscard]] std::uint64_t slots_programmed() const {
+    return std::reduce(units_programmed.begin(), units_programmed.end()) +
+           std::reduce(units_padded.begin(), units_padded.end());
+  }
   [[nodiscard]] std::uint64_t feature_moves() const { return std::reduce(moves.begin(), moves.end()); }
   [[nodiscard]] std::uint64_t feature_part_moves() const {
     return std::reduce(part_moves.begin(), part_moves.end());

@@ -15,6 +15,7 @@
 namespace tlmssd {
 
 enum class FlashCommand : std::uint8_t { read, program, erase, copyback };
+std::string_view name_of(FlashCommand command);
 
 /// What the cells of a block hold: the bits of the part, or one each (SLC mode). An erase puts a
 /// block into a mode.

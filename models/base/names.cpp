@@ -7,6 +7,11 @@
 
 namespace tlmssd {
 
+std::string_view name_of(FlashCommand command) {
+  static constexpr std::array<std::string_view, 4> k_names = {"read", "program", "erase", "copyback"};
+  return k_names[static_cast<std::size_t>(command)];
+}
+
 std::string_view name_of(BlockMode mode) {
   return mode == BlockMode::slc ? "SLC mode" : "native mode";
 }

@@ -1,20 +1,9 @@
 // What a die refuses: the rules of silicon (die_state.h), and the text that says which was broken.
-#include <array>
 #include <string>
-#include <string_view>
 
 #include "models/nand/die_state.h"
 
 namespace tlmssd {
-
-namespace {
-
-std::string_view name_of(FlashCommand command) {
-  static constexpr std::array<std::string_view, 4> k_names = {"read", "program", "erase", "copyback"};
-  return k_names[static_cast<std::size_t>(command)];
-}
-
-}  // namespace
 
 void DieState::check_address(const FlashOp& op) const {
   if (op.die != die_) refuse(op, op.page, "operation sent to die " + std::to_string(index(die_)));
@@ -56,9 +45,9 @@ void DieState::check_planes(const FlashOp& first) const {
 
 void DieState::refuse_mode(const FlashOp& op, BlockMode mode, std::uint32_t plane, BlockId block) const {
   refuse(op, op.page,
-         std::string(tlmssd::name_of(mode)) + " asked of block " + std::to_string(index(block)) +
-             " of plane " + std::to_string(plane) + ", which is in " +
-             std::string(tlmssd::name_of(blocks_[at(plane, index(block))].mode())));
+         std::string(name_of(mode)) + " asked of block " + std::to_string(index(block)) + " of plane " +
+             std::to_string(plane) + ", which is in " +
+             std::string(name_of(blocks_[at(plane, index(block))].mode())));
 }
 
 void DieState::check_program(const FlashOp& op) const {
@@ -122,8 +111,8 @@ void DieState::refuse(const FlashOp& op, PageId page, const std::string& what) c
                      (op.command == FlashCommand::copyback ? number(" from block ", index(op.source_block)) +
                                                                  number(" page ", index(op.source_page))
                                                            : std::string()) +
-                     ": " + std::string(name_of(op.command)) + " for " +
-                     std::string(tlmssd::name_of(op.purpose)) + " refused: " + what;
+                     ": " + std::string(name_of(op.command)) + " for " + std::string(name_of(op.purpose)) +
+                     " refused: " + what;
   const std::size_t at_plane = index(op.plane);
   if (at_plane < geometry_.planes && index(op.block) < geometry_.blocks) {
     const Block& block = blocks_[at(index(op.plane), index(op.block))];

@@ -8,6 +8,7 @@
 #include "firmware/blocks/block_pool.h"
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
+#include "testbench/app/drive_view.h"
 
 namespace tlmssd {
 
@@ -16,11 +17,6 @@ namespace {
 using firmware::Decision;
 using firmware::DecisionKind;
 using Json = nlohmann::ordered_json;
-
-/// Of whichever firmware the drive has.
-firmware::Layout layout_of(const Ssd& ssd) {
-  return ssd.own_ftl() != nullptr ? ssd.own_ftl()->blocks().layout() : firmware::Layout(ssd.shape(), {});
-}
 
 bool within(const std::vector<std::int64_t>& range, std::uint64_t number) {
   return range.empty() || (number >= static_cast<std::uint64_t>(range.front()) &&

@@ -41,6 +41,10 @@ void count(BlockCensus& census, const BlockPool& pool, firmware::BlockNumber blo
 
 }  // namespace
 
+firmware::Layout layout_of(const Ssd& ssd) {
+  return ssd.own_ftl() != nullptr ? ssd.own_ftl()->blocks().layout() : firmware::Layout(ssd.shape(), {});
+}
+
 DriveSample sample(const Ssd& ssd, Picoseconds now) {
   const firmware::FtlStatistics& s = ssd.firmware_statistics();
   const Bytes unit = ssd.shape().mapping_page_bytes;
@@ -54,8 +58,7 @@ DriveSample sample(const Ssd& ssd, Picoseconds now) {
     sample.inside_known = false;
   }
   sample.written = s.host_blocks_written * ssd.shape().lba_bytes;
-  for (std::size_t p = 0; p < k_purposes; ++p)
-    sample.programmed += (s.units_programmed[p] + s.units_padded[p]) * unit;
+  sample.programmed = s.slots_programmed() * unit;
   sample.collected = s.units_programmed[static_cast<std::size_t>(Purpose::gc)] * unit;
   sample.erases = s.erases;
   return sample;

@@ -111,10 +111,6 @@ Pauser::Pauser(Simulation& simulation, std::vector<Break> breaks, StateQuery que
       next_(next),
       first_event_(simulation.ssd().event_queue().executed()),
       first_command_(simulation.driver().completed()) {
-  for (const Break& one : breaks_) {
-    if (one.what == Break::What::time && !timed_)
-      refuse(one.text, "an untimed run (run.timed: false) has no times; break at a command or a decision");
-  }
   EventQueue& events = simulation_.ssd().event_queue();
   for (std::size_t i = 0; i < breaks_.size(); ++i) timers_.push_back({this, i});
   for (std::size_t i = 0; i < breaks_.size(); ++i) {

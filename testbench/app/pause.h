@@ -32,7 +32,8 @@ Break parse_break(const std::string& text);
 
 class Pauser final : public firmware::DecisionObserver {
  public:
-  /// `next` also sees all decisions; null: none does. `query`: what a pause shows.
+  /// `next` also sees all decisions; null: none does. `query`: what a pause shows. Without `timed`
+  /// no break may be at a time.
   Pauser(Simulation& simulation, std::vector<Break> breaks, StateQuery query, bool timed,
          DecisionObserver* next, std::uint32_t kinds_of_next);
   ~Pauser() override;

@@ -11,6 +11,7 @@
 #include "platform/plugins/loader.h"
 #include "platform/scenario/advice.h"
 #include "platform/scenario/overlay.h"
+#include "platform/scenario/yaml_text.h"
 #include "testbench/app/age.h"
 #include "testbench/app/scenario_catalogue.h"
 #include "testbench/app/scenario_loads.h"
@@ -99,12 +100,6 @@ std::vector<InputError> refusals(const Scenario& scenario, const RunOptions& opt
   errors.attempt([&] { all = made.make_all().loads; });
   errors.attempt([&] { static_cast<void>(read_targets(scenario, all, *drive, *simulation)); });
   return errors.errors();
-}
-
-std::string yaml_text(const std::string& text) {
-  std::string quoted = "'";
-  for (const char c : text) quoted.append(c == '\'' ? 2 : 1, c);
-  return quoted + "'";
 }
 
 std::string yaml_list(const std::vector<std::string>& names) {

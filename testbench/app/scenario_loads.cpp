@@ -8,6 +8,7 @@
 
 #include "models/base/input_error.h"
 #include "models/base/suggest.h"
+#include "testbench/host/load_instants.h"
 #include "testbench/report/steadiness.h"
 
 namespace tlmssd {
@@ -21,11 +22,6 @@ constexpr double k_short_overwrite = 0.1;
 constexpr double k_short_round = 0.02;
 /// Overwrites that settle a drive, as a share of its capacity.
 constexpr double k_settling_overwrites = 2;
-/// Requests that are drawn at most to see whether a warm-up leaves any: a tenth of a second's
-/// worth.
-constexpr std::uint64_t k_drawn_ahead = 1'000'000;
-/// Times over its size of a load that goes on until it is steady.
-constexpr std::uint64_t k_endless_loops = 100'000;
 
 namespace fs = std::filesystem;
 

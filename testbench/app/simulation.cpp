@@ -337,8 +337,7 @@ void Simulation::drain() {
 FlashWrites Simulation::flash_writes() const {
   const firmware::FtlStatistics& s = ssd_->firmware_statistics();
   FlashWrites writes;
-  for (std::size_t purpose = 0; purpose < s.units_programmed.size(); ++purpose)
-    writes.programmed += static_cast<double>(s.units_programmed[purpose] + s.units_padded[purpose]);
+  writes.programmed = static_cast<double>(s.slots_programmed());
   const double blocks = static_cast<double>(ssd_->shape().mapping_page_bytes) / ssd_->shape().lba_bytes;
   writes.of_host = static_cast<double>(s.host_blocks_written) / blocks;
   return writes;

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -34,6 +35,9 @@ struct SteadyConfig {
   static const ParameterTable<SteadyConfig>& parameters();
   static const ParameterTable<SteadyConfig>& round_parameters();
 };
+
+/// Times over its region, at most, that a load goes on until it is steady: rounds end it before.
+inline constexpr std::uint64_t k_endless_loops = 100'000;
 
 /// What the drive has written so far, in mapping pages, as far as write amplification needs it.
 struct FlashWrites {

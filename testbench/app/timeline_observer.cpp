@@ -10,20 +10,6 @@ namespace tlmssd {
 
 namespace {
 
-std::string_view name_of(FlashCommand command) {
-  switch (command) {
-    case FlashCommand::read:
-      return "read";
-    case FlashCommand::program:
-      return "program";
-    case FlashCommand::erase:
-      return "erase";
-    case FlashCommand::copyback:
-      return "copyback";
-  }
-  return "?";
-}
-
 std::string_view suffix(BlockMode mode) {
   return mode == BlockMode::slc ? " in SLC mode" : "";
 }
@@ -36,11 +22,7 @@ bool moves_data(Purpose purpose) {
 
 TimelineObserver::TimelineObserver(const std::string& path, const TimelineWindow& window, const Ssd& ssd,
                                    std::function<std::uint64_t()> outstanding)
-    : timeline_(path, window),
-      ssd_(ssd),
-      layout_(ssd.own_ftl() != nullptr ? ssd.own_ftl()->blocks().layout()
-                                       : firmware::Layout(ssd.shape(), firmware::AllocationConfig{})),
-      outstanding_(std::move(outstanding)) {}
+    : timeline_(path, window), ssd_(ssd), layout_(layout_of(ssd)), outstanding_(std::move(outstanding)) {}
 
 // ---- what an operation is about
 

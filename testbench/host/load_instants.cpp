@@ -22,9 +22,7 @@ void check_instant(const Load& load, Picoseconds when, const char* key) {
 
 namespace {
 
-/// Requests that look_ahead() draws of a load at most, a tenth of a second's worth, and those after
-/// which it sees whether that many can matter.
-constexpr std::uint64_t k_drawn_ahead = 1'000'000;
+/// Requests after which look_ahead() sees whether k_drawn_ahead can matter.
 constexpr std::uint64_t k_sample = 1'000;
 constexpr Picoseconds k_samples = k_drawn_ahead / k_sample;
 

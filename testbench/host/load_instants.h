@@ -1,6 +1,7 @@
 // Instants at which a load issues: sums that cannot overflow, and the last that can be counted.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,10 @@ inline Picoseconds later(Picoseconds when, Picoseconds by) {
 
 /// Requests come no later, so that sums of two times stay numbers: 53 days.
 constexpr Picoseconds k_last_request = (Picoseconds{1} << 62) - 1;
+
+/// Requests of a load that are drawn at most to see what becomes of it: a tenth of a second's
+/// worth.
+constexpr std::uint64_t k_drawn_ahead = 1'000'000;
 
 /// A load would issue later than k_last_request. Which entry of the scenario it comes from, the
 /// caller knows.

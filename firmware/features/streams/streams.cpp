@@ -1,7 +1,6 @@
 #include "firmware/features/streams/streams.h"
 
 #include <fmt/format.h>
-#include <numeric>
 
 #include "models/base/input_error.h"
 
@@ -90,11 +89,8 @@ void Streams::on_victim(std::uint32_t /*pu*/, BlockNumber block) {
 void Streams::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core_.stats;
   const std::uint64_t unit = core_.layout.unit_bytes;
-  const auto sum = [](const auto& counts) {
-    return std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
-  };
   const std::uint64_t host = s.host_blocks_written * unit / core_.layout.sectors;
-  const std::uint64_t media = (sum(s.units_programmed) + sum(s.units_padded)) * unit;
+  const std::uint64_t media = s.slots_programmed() * unit;
   BlockPool::HandleUse all;
   const auto handles = static_cast<std::uint8_t>(written_.size());  // 64 at most
   for (std::uint8_t handle = 0; handle < handles; ++handle) {
