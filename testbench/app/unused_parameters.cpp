@@ -20,7 +20,7 @@ namespace tlmssd {
 
 namespace {
 
-/// What the conditions of the table ask: the section that the key stands in, and others.
+/// What the conditions of the tables ask: the section that the key stands in, and others.
 class Around {
  public:
   Around(const Scenario& scenario, std::string section) : scenario_(scenario), section_(std::move(section)) {}
@@ -94,9 +94,10 @@ bool rests(const Around& around) {
   return around.here<AgeConfig>().retention > 0;
 }
 
-const std::vector<Row>& rows() {
-  static const std::vector<Row> rows = {
-      // Hardware.
+using Rows = std::vector<Row>;
+
+const Rows& rows_of_hardware() {
+  static const Rows rows = {
       {"ssd.host",
        {"queues", "max_payload", "max_read_request", "tlp_overhead", "dllp_overhead"},
        [](const Around& a) { return !a.here<HostConfig>().is_sata(); }},
@@ -141,7 +142,12 @@ const std::vector<Row>& rows() {
                              a.in<firmware::CacheConfig>("firmware.cache").lies_in_scm();
          return cached || a.changes("firmware.model") || a.extended();
        }},
-      // Firmware.
+  };
+  return rows;
+}
+
+const Rows& rows_of_firmware() {
+  static const Rows rows = {
       {"firmware.buffer",
        {"flush_at"},
        [](const Around& a) {
@@ -156,7 +162,13 @@ const std::vector<Row>& rows() {
       {"firmware.gc", {"idle_after"}, [](const Around& a) { return a.idle_time(); }},
       {"firmware.gc", {"idle_target"}, [](const Around& a) { return a.idle_work(); }},
       {"firmware.pslc", {"idle_target"}, [](const Around& a) { return a.idle_work(); }},
-      // What comes before the load.
+  };
+  return rows;
+}
+
+/// Of what comes before the load.
+const Rows& rows_of_preparation() {
+  static const Rows rows = {
       {"contents",
        {"pool", "theta"},
        [](const Around& a) { return a.here<ContentsConfig>().duplicates > 0; }},
@@ -188,7 +200,12 @@ const std::vector<Row>& rows() {
          return rests(a) &&
                 (a.changes("firmware.refresh.policy") || a.changes("firmware.model") || a.extended());
        }},
-      // Loads.
+  };
+  return rows;
+}
+
+const Rows& rows_of_loads() {
+  static const Rows rows = {
       {"load",
        {"rwmixread", "rwmixwrite"},
        [](const Around& a) { return a.here<GeneratorConfig>().mixes_reads_and_writes(); }},
@@ -235,12 +252,21 @@ const std::vector<Row>& rows() {
       {"load",
        {"runtime"},
        [](const Around& a) { return a.timed() || a.here<GeneratorConfig>().time_based; }},
-      // Of an untimed run, files of what happens when are not written.
+  };
+  return rows;
+}
+
+/// Of an untimed run, files of what happens when are not written.
+const Rows& rows_of_reports() {
+  static const Rows rows = {
       {"report", {"command_log", "timeline"}, [](const Around& a) { return a.timed(); }},
       {"report.window", {"from", "length", "slowest", "margin"}, [](const Around& a) { return a.timed(); }},
   };
   return rows;
 }
+
+constexpr const Rows& (*k_tables[])() = {&rows_of_hardware, &rows_of_firmware, &rows_of_preparation,
+                                         &rows_of_loads, &rows_of_reports};
 
 /// A path without its list positions, as the catalogue has it.
 std::string generic(std::string_view path) {
@@ -269,10 +295,13 @@ std::vector<Unread> unused_parameters(const Scenario& scenario) {
     if (is_of_data_sheet(scenario, section, setting)) return false;
     const Around around(scenario, section.path);
     const std::string path = generic(section.path);
-    return std::any_of(rows().begin(), rows().end(), [&](const Row& row) {
+    const auto leaves_it_out = [&](const Row& row) {
       return row.section == path &&
              std::find(row.keys.begin(), row.keys.end(), setting.spec->name) != row.keys.end() &&
              !row.play_a_part(around);
+    };
+    return std::any_of(std::begin(k_tables), std::end(k_tables), [&](const auto table) {
+      return std::any_of(table().begin(), table().end(), leaves_it_out);
     });
   });
 }

@@ -1,5 +1,5 @@
 // Which parameters that a scenario sets play no part in its run: those that nothing has read, and
-// those that other parameters leave without a part, by a table (unused_parameters.cpp).
+// those that other parameters leave without a part, by tables (unused_parameters.cpp).
 //
 // What it leaves out: parameters without effect by what happens in the run (a threshold that is
 // never met), hardware's times in an untimed run, options of fio job files, and what a data sheet
