@@ -225,6 +225,7 @@ std::unique_ptr<TimingModel> make_timing(const SsdConfig& config, const NandPart
 }
 
 void check_drive(const SsdConfig& config) {
+  config.check_memory();
   const firmware::DriveShape shape = config.shape();
   ErrorList errors;
   errors.attempt([&] { check_flash(config, shape); });

@@ -41,6 +41,7 @@ std::uint64_t most_untimed_steps(const firmware::DriveShape& shape, std::uint32_
 
 firmware::DriveShape checked_shape(const SsdConfig& config) {
   check_values(config);
+  config.check_memory();
   return config.shape();
 }
 

@@ -307,12 +307,19 @@ Geometry SsdConfig::geometry() const {
   return geometry;
 }
 
+double SsdConfig::offered(const Geometry& array) const {
+  return static_cast<double>(array.bytes()) / (1 + capacity.beyond_user());
+}
+
+void SsdConfig::check_memory() const {
+  const Geometry array = geometry();
+  tlmssd::check_memory(array, static_cast<std::uint64_t>(written_share * offered(array) /
+                                                         static_cast<double>(firmware.mapping.unit)));
+}
+
 firmware::DriveShape SsdConfig::shape() const {
   firmware::DriveShape shape;
   shape.geometry = geometry();
-  const double capacity_bytes = static_cast<double>(shape.geometry.bytes()) / (1 + capacity.beyond_user());
-  check_memory(shape.geometry, static_cast<std::uint64_t>(written_share * capacity_bytes /
-                                                          static_cast<double>(firmware.mapping.unit)));
   shape.program_unit = part.pages_per_program();
   shape.slc_pages = part.slc_pages_per_block();
   // Without a limit in one of the modes, cycles count alike.
@@ -326,7 +333,7 @@ firmware::DriveShape SsdConfig::shape() const {
   // Whole mapping pages, so that the last one is complete.
   const Bytes unit = std::max<Bytes>(firmware.mapping.unit, host.lba_size);
   shape.scm_bytes = scm ? scm->capacity : 0;
-  const auto units = static_cast<std::uint64_t>(capacity_bytes / static_cast<double>(unit));
+  const auto units = static_cast<std::uint64_t>(offered(shape.geometry) / static_cast<double>(unit));
   shape.logical_blocks = units * (unit / host.lba_size);
   if (shape.logical_blocks == 0)
     throw refusal("ssd.flash.over_provisioning", "no capacity is left for the host",

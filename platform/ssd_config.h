@@ -106,11 +106,16 @@ struct SsdConfig {
   }
   /// Blocks per plane as the part has them, or as many as `capacity.user_capacity` needs.
   [[nodiscard]] Geometry geometry() const;
+  /// Throws InputError when this machine has too little memory for the drive and what is written to
+  /// it.
+  void check_memory() const;
   /// The drive as firmware sees it, with the capacity offered to the host.
   [[nodiscard]] firmware::DriveShape shape() const;
 
  private:
   void set_scm_capacity();
+  /// Of such an array, what the host is offered before it is cut to whole mapping pages, in bytes.
+  [[nodiscard]] double offered(const Geometry& array) const;
 };
 
 }  // namespace tlmssd
