@@ -20,10 +20,10 @@
 #include "firmware/base/firmware.h"
 #include "firmware/base/ftl_statistics.h"
 #include "firmware/base/hardware.h"
-#include "firmware/pslc/room.h"
 #include "models/base/archive.h"
 #include "models/base/ecc_code.h"
 #include "models/base/identity.h"
+#include "models/base/pslc_room.h"
 #include "models/base/statistics.h"
 #include "models/base/task.h"
 

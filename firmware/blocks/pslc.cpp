@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "firmware/base/ftl_statistics.h"
-#include "firmware/base/make_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "models/base/input_error.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -31,7 +31,7 @@
 #include "firmware/blocks/block_pool.h"
 #include "firmware/blocks/slc_victims.h"
 #include "firmware/pslc/data_path.h"
-#include "firmware/pslc/room.h"
+#include "models/base/pslc_room.h"
 
 namespace tlmssd::firmware {
 

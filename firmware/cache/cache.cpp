@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <utility>
 
-#include "firmware/base/make_policy.h"
 #include "models/base/input_error.h"
+#include "models/base/make_policy.h"
 #include "models/base/statistics.h"
 
 namespace tlmssd::firmware {

@@ -1,11 +1,11 @@
 // The cache policies there are.
-#include "firmware/base/make_policy.h"
 #include "firmware/cache/cflru.h"
 #include "firmware/cache/lru.h"
 #include "firmware/cache/nv_wb.h"
 #include "firmware/cache/read_write.h"
 #include "firmware/cache/scm_storage.h"
 #include "firmware/cache/write_only.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

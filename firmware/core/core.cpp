@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/mapping/block_map.h"
 #include "models/base/input_error.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

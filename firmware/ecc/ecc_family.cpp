@@ -1,11 +1,11 @@
 // All ECC selection policies, one line each.
 #include <algorithm>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/ecc/aoa.h"
 #include "firmware/ecc/conventional.h"
 #include "firmware/ecc/fixed.h"
 #include "firmware/ecc/retry_only.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -1,11 +1,11 @@
 // The data paths there are.
-#include "firmware/base/make_policy.h"
 #include "firmware/pslc/all.h"
 #include "firmware/pslc/cold_bypass.h"
 #include "firmware/pslc/hyflex.h"
 #include "firmware/pslc/lru_count.h"
 #include "firmware/pslc/pin_small.h"
 #include "firmware/pslc/request_size.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -1,7 +1,7 @@
 #include "testbench/app/load_space.h"
 
-#include "firmware/base/make_policy.h"
 #include "firmware/ftl.h"
+#include "models/base/make_policy.h"
 #include "testbench/host/file_cache/admission_policy.h"
 
 namespace tlmssd {
@@ -37,9 +37,9 @@ LoadSpace load_space(const SsdConfig& config, const SimulationConfig& simulation
     const FileCacheConfig& cache = *simulation.file_cache;
     const FileCacheShape lies = file_cache_shape(cache, drive);
     const std::shared_ptr<const AppFiles> apps = make_app_files(cache, drive.lba_bytes);
-    static_cast<void>(firmware::make_policy(admission_family(), "file_cache.admission", cache.admission,
-                                            cache.admission_policy,
-                                            AdmissionContext{cache.files, cache.file_size, {}, apps}));
+    static_cast<void>(make_policy(admission_family(), "file_cache.admission", cache.admission,
+                                  cache.admission_policy,
+                                  AdmissionContext{cache.files, cache.file_size, {}, apps}));
     space.drive.bytes = lies.drive_blocks * lba;
     space.files = files_space(cache, lies, drive.lba_bytes, apps);
   }

@@ -63,7 +63,7 @@ void Simulation::make_software(const SsdConfig& config, const SimulationConfig& 
   }
 }
 
-std::optional<firmware::PslcRoom> Simulation::pslc_room() const {
+std::optional<PslcRoom> Simulation::pslc_room() const {
   const firmware::Ftl* const ftl = ssd_->own_ftl();
   return ftl == nullptr ? std::nullopt : ftl->pslc_room();
 }

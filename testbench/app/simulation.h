@@ -118,7 +118,7 @@ class Simulation {
   void blaming_firmware(Work work);
   template <class Work>
   void untimed(Work work);
-  [[nodiscard]] std::optional<firmware::PslcRoom> pslc_room() const;
+  [[nodiscard]] std::optional<PslcRoom> pslc_room() const;
   void make_software(const SsdConfig& config, const SimulationConfig& simulation);
   void connect(const SsdConfig& config, const SimulationConfig& simulation);
   [[nodiscard]] std::string describe_stall() const;

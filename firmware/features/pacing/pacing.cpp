@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/gc/worker.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

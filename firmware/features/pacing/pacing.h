@@ -32,10 +32,10 @@
 #include <string>
 #include <vector>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/pacing/pacing_policy.h"
 #include "firmware/features/pacing/stagger.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

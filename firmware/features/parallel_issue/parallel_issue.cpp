@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "firmware/base/make_policy.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <limits>
 
-#include "firmware/base/make_policy.h"
 #include "models/base/input_error.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -22,12 +22,12 @@
 #include <unordered_map>
 #include <vector>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/buffer/read_gatherer.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/partition/partition_policy.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

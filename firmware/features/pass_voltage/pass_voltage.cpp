@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "firmware/base/make_policy.h"
 #include "models/base/input_error.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -5,10 +5,10 @@
 #include <memory>
 #include <vector>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/pass_voltage/pass_voltage_policy.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

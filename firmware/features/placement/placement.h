@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/placement/placement_policy.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -17,11 +17,11 @@
 // list. What is folded goes, read-hot or not, and comes back when it is read again.
 #pragma once
 
-#include "firmware/base/make_policy.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/promotion/promotion_policy.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/buffer/flusher.h"
 #include "firmware/flash/read_batch.h"
 #include "models/base/input_error.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

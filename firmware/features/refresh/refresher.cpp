@@ -5,8 +5,8 @@
 #include <limits>
 #include <utility>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/core/gc_engine.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -11,10 +11,10 @@
 #include <memory>
 #include <vector>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/refresh/refresh_policy.h"
+#include "models/base/make_policy.h"
 #include "models/base/sparse_array.h"
 
 namespace tlmssd::firmware {

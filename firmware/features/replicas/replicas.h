@@ -21,13 +21,13 @@
 // made void.
 #pragma once
 
-#include "firmware/base/make_policy.h"
 #include "firmware/base/replica_table.h"
 #include "firmware/buffer/read_gatherer.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
 #include "firmware/features/replicas/idle_time.h"
 #include "firmware/features/replicas/replica_policy.h"
+#include "models/base/make_policy.h"
 
 namespace tlmssd::firmware {
 

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "firmware/pslc/room.h"
 #include "models/base/archive.h"
 #include "models/base/parameters.h"
+#include "models/base/pslc_room.h"
 #include "models/base/statistics.h"
 #include "models/base/types.h"
 #include "testbench/loads/requests/app_files.h"
@@ -24,7 +24,7 @@
 namespace tlmssd {
 
 /// The drive's pSLC as its firmware has it now; nothing on a drive without one.
-using PslcQuery = std::function<std::optional<firmware::PslcRoom>()>;
+using PslcQuery = std::function<std::optional<PslcRoom>()>;
 
 /// What a policy may know when it is made.
 struct AdmissionContext {

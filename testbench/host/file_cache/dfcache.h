@@ -57,7 +57,7 @@ class DfCache final : public AdmissionPolicy {
     return {{file, counts_[file] >= config_.accesses}};
   }
   [[nodiscard]] Bytes limit(Bytes space) const override {
-    const std::optional<firmware::PslcRoom> room = pslc_();
+    const std::optional<PslcRoom> room = pslc_();
     return room ? std::min(space, config_.within == "free" ? room->free : room->size) : space;
   }
   void archive(Archive& a) override {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
-#include "firmware/base/make_policy.h"
+#include "models/base/make_policy.h"
 #include "models/tlm/kernel_time.h"
 #include "testbench/host/host_driver.h"
 
@@ -21,9 +21,9 @@ FileCache::FileCache(const sc_core::sc_module_name& name, const FileCacheConfig&
       shape_(file_cache_shape(config, drive)),
       most_(static_cast<std::uint32_t>(drive.max_transfer / drive.lba_bytes)),
       apps_(make_app_files(config, drive.lba_bytes)),
-      policy_(firmware::make_policy(
-          admission_family(), "file_cache.admission", config.admission, config.admission_policy,
-          AdmissionContext{config.files, config.file_size, std::move(pslc), apps_, config.seed})),
+      policy_(
+          make_policy(admission_family(), "file_cache.admission", config.admission, config.admission_policy,
+                      AdmissionContext{config.files, config.file_size, std::move(pslc), apps_, config.seed})),
       store_(config.files, shape_.slots),
       fetched_(config.files, 0) {}
 

@@ -48,10 +48,10 @@ class Rig {
       : given(options.policy),
         process("event_queue", event_queue),
         cache("file_cache", config(options, given), attached(options), event_queue,
-              [free = options.free_pslc]() -> std::optional<firmware::PslcRoom> {
+              [free = options.free_pslc]() -> std::optional<PslcRoom> {
                 const std::optional<Bytes> now = free();
                 if (!now) return {};
-                return firmware::PslcRoom{2 * *now, *now};
+                return PslcRoom{2 * *now, *now};
               }),
         drive("drive", event_queue, drive_options(options)),
         scoreboard(cache.blocks() + cache.file_blocks(), 1),

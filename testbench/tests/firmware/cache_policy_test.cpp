@@ -2,10 +2,10 @@
 // and which caches are refused.
 #include <limits>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/cache/lru_order.h"
 #include "firmware/cache/lru_policy.h"
 #include "models/base/input_error.h"
+#include "models/base/make_policy.h"
 #include "testbench/tests/firmware/cache_rig.h"
 
 using namespace tlmssd;

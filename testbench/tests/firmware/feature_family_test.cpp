@@ -1,8 +1,8 @@
 // The list of features: what it refuses.
 #include <catch2/catch.hpp>
 
-#include "firmware/base/make_policy.h"
 #include "firmware/core/feature_info.h"
+#include "models/base/make_policy.h"
 
 using namespace tlmssd;
 using namespace tlmssd::firmware;

@@ -10,7 +10,7 @@
 #include "models/base/chosen_policy.h"
 #include "models/base/input_error.h"
 
-namespace tlmssd::firmware {
+namespace tlmssd {
 
 /// `key`: of the scenario, for the message. Throws InputError.
 template <class Family, class... Arguments>
@@ -34,4 +34,4 @@ std::vector<PolicyInfo> with_none(const Family& family, std::string summary) {
   return infos;
 }
 
-}  // namespace tlmssd::firmware
+}  // namespace tlmssd
