@@ -241,8 +241,8 @@ void Ftl::Parts::describe_stall(std::string& text) const {
     }
     ++shown;
     std::string dies;
-    for (std::uint32_t lane = 0; lane < core.layout.lanes; ++lane)
-      dies += fmt::format("{}{}", lane == 0 ? "die " : "+", index(core.layout.die_of(g, lane)));
+    for (std::uint32_t stripe_die = 0; stripe_die < core.layout.stripe_dies; ++stripe_die)
+      dies += fmt::format("{}{}", stripe_die == 0 ? "die " : "+", index(core.layout.die_of(g, stripe_die)));
     text += fmt::format(
         "  parallel unit {} ({}, plane {}): {} of {} good blocks free, {} valid units, {} waiting, "
         "collection "

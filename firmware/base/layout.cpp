@@ -102,9 +102,9 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   pages = g.pages;
   sectors = unit_bytes / shape.lba_bytes;
   mp_page_units = planes * units_per_page;
-  block_mp_pages = pages * lanes;
+  block_mp_pages = pages * stripe_dies;
   block_units = block_mp_pages * mp_page_units;
-  slc_mp_pages = shape.slc_pages * lanes;
+  slc_mp_pages = shape.slc_pages * stripe_dies;
   program_pages = shape.program_unit;
   die_units = program_pages * mp_page_units;
   set_program_units(die_units);
@@ -115,10 +115,10 @@ Layout::Layout(const DriveShape& shape, const AllocationConfig& allocation) {
   by_blocks_ = Reciprocal(blocks);
   by_pu_ = Reciprocal(pus_per_die);
   by_program_pages_ = Reciprocal(program_pages);
-  by_lanes_ = Reciprocal(lanes);
+  by_stripe_dies_ = Reciprocal(stripe_dies);
 }
 
-// Dies that differ only in the letters of the stripe are lanes of the same parallel units, the
+// Dies that differ only in the letters of the stripe hold stripes of the same parallel units, the
 // first letter varying fastest.
 void Layout::make_groups(const Geometry& g, const std::string& stripe) {
   const auto& known = stripes();
@@ -132,10 +132,10 @@ void Layout::make_groups(const Geometry& g, const std::string& stripe) {
   const auto count_of = [&](char letter) {
     return letter == 'C' ? g.channels : letter == 'W' ? g.ways : g.dies_per_way;
   };
-  lanes = 1;
-  for (const char letter : letters) lanes *= count_of(letter);
-  pus = g.dies() / lanes * pus_per_die;
-  dies_.reserve(std::size_t{pus} * lanes);
+  stripe_dies = 1;
+  for (const char letter : letters) stripe_dies *= count_of(letter);
+  pus = g.dies() / stripe_dies * pus_per_die;
+  dies_.reserve(std::size_t{pus} * stripe_dies);
   pus_at_.resize(std::size_t{g.dies()} * pus_per_die);
   for (std::uint32_t die = 0; die < g.dies(); ++die) {
     const std::array<std::uint32_t, 3> at{die / g.dies_per_channel(), die / g.dies_per_way % g.ways,
@@ -145,17 +145,17 @@ void Layout::make_groups(const Geometry& g, const std::string& stripe) {
         !(striped('C') && at[0] > 0) && !(striped('W') && at[1] > 0) && !(striped('D') && at[2] > 0);
     if (!first) continue;
     for (std::uint32_t plane = 0; plane < pus_per_die; ++plane) {
-      const auto pu = static_cast<std::uint32_t>(dies_.size() / lanes);
-      for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const auto pu = static_cast<std::uint32_t>(dies_.size() / stripe_dies);
+      for (std::uint32_t stripe_die = 0; stripe_die < stripe_dies; ++stripe_die) {
         std::array<std::uint32_t, 3> of = at;
-        std::uint32_t rest = lane;
+        std::uint32_t rest = stripe_die;
         for (const char letter : letters) {
           of[letter == 'C' ? 0 : letter == 'W' ? 1 : 2] = rest % count_of(letter);
           rest /= count_of(letter);
         }
-        const std::uint32_t lane_die = (of[0] * g.ways + of[1]) * g.dies_per_way + of[2];
-        dies_.push_back(static_cast<DieId>(lane_die));
-        pus_at_[std::size_t{lane_die} * pus_per_die + plane] = pu;
+        const std::uint32_t number = (of[0] * g.ways + of[1]) * g.dies_per_way + of[2];
+        dies_.push_back(static_cast<DieId>(number));
+        pus_at_[std::size_t{number} * pus_per_die + plane] = pu;
       }
     }
   }

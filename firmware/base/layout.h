@@ -2,10 +2,10 @@
 // geometry.
 //
 // A parallel unit is one plane, or all planes of a die operated together, or a stripe of these
-// over several dies (its lanes). Within a parallel unit, units are numbered block by block, page by
+// over several dies. Within a parallel unit, units are numbered block by block, page by
 // page, plane by plane, unit by unit, so that consecutive units first fill a page across the planes
 // (a multi-plane page), and what a die programs at once is a contiguous run of multi-plane pages.
-// In a stripe these runs go round the lanes. A block in SLC mode has fewer pages: it keeps its
+// In a stripe these runs go round its dies. A block in SLC mode has fewer pages: it keeps its
 // numbers and uses the first of them, a program unit being one multi-plane page. Division is by
 // precomputed reciprocals (Lemire, Kaser & Kurz 2019).
 #pragma once
@@ -54,16 +54,16 @@ class Layout {
   /// Throws InputError when the shape is impossible.
   Layout(const DriveShape& shape, const AllocationConfig& allocation);
 
-  std::uint32_t lanes;           ///< dies that a parallel unit spans
-  std::uint32_t planes;          ///< per lane
+  std::uint32_t stripe_dies;     ///< dies that a parallel unit spans
+  std::uint32_t planes;          ///< per die
   std::uint32_t pus;             ///< parallel units of the drive
   std::uint32_t pus_per_die;     ///< parallel units that share a die: 1 with multi-plane, else planes
   std::uint32_t blocks;          ///< per parallel unit
   std::uint32_t pages;           ///< per block of a die
   std::uint32_t units_per_page;  ///< mapping pages of a page of one plane
   std::uint32_t sectors;         ///< logical blocks per unit
-  std::uint32_t mp_page_units;   ///< units of one page across the planes of a lane
-  std::uint32_t block_mp_pages;  ///< multi-plane pages of one block of the parallel unit: pages x lanes
+  std::uint32_t mp_page_units;   ///< units of one page across the planes of a die
+  std::uint32_t block_mp_pages;  ///< multi-plane pages of one block of the parallel unit: pages x dies
   std::uint32_t block_units;     ///< units of one block of the parallel unit
   std::uint32_t program_pages;   ///< pages that a die programs at once
   std::uint32_t die_units;       ///< mapping pages that a die programs at once
@@ -132,9 +132,9 @@ class Layout {
   [[nodiscard]] std::uint32_t in_mp_page(Ppn unit, std::uint32_t mp_page) const {
     return unit - ppn_of_mp_page(mp_page);
   }
-  /// A lane's die.
-  [[nodiscard]] DieId die_of(std::uint32_t pu, std::uint32_t lane) const {
-    return dies_[std::size_t{pu} * lanes + lane];
+  /// One of the dies of a parallel unit, of which there are stripe_dies.
+  [[nodiscard]] DieId die_of(std::uint32_t pu, std::uint32_t stripe_die) const {
+    return dies_[std::size_t{pu} * stripe_dies + stripe_die];
   }
   /// First plane of a parallel unit, the same in all of its dies.
   [[nodiscard]] PlaneId plane_of(std::uint32_t pu) const {
@@ -147,14 +147,14 @@ class Layout {
   }
   /// Where a multi-plane page of a block lies.
   struct Place {
-    std::uint32_t lane;
+    std::uint32_t stripe_die;
     std::uint32_t page;
   };
   [[nodiscard]] Place place_of(std::uint32_t mp_page_in_block) const {
-    if (lanes == 1) return {0, mp_page_in_block};
+    if (stripe_dies == 1) return {0, mp_page_in_block};
     const std::uint32_t run = by_program_pages_.divide(mp_page_in_block);
-    const std::uint32_t stripe = by_lanes_.divide(run);
-    return {run - stripe * lanes, stripe * program_pages + mp_page_in_block - run * program_pages};
+    const std::uint32_t stripe = by_stripe_dies_.divide(run);
+    return {run - stripe * stripe_dies, stripe * program_pages + mp_page_in_block - run * program_pages};
   }
   /// The same of a multi-plane page by its number in the drive.
   [[nodiscard]] Place place_of(BlockNumber block, std::uint32_t mp_page) const {
@@ -184,8 +184,8 @@ class Layout {
   Reciprocal by_blocks_{1};
   Reciprocal by_pu_{1};
   Reciprocal by_program_pages_{1};
-  Reciprocal by_lanes_{1};
-  std::vector<DieId> dies_;            ///< of every parallel unit, lane by lane
+  Reciprocal by_stripe_dies_{1};
+  std::vector<DieId> dies_;            ///< of every parallel unit, as the stripe goes round them
   std::vector<std::uint32_t> pus_at_;  ///< of every die, plane by plane
   std::vector<std::uint32_t> sequence_;
 };

@@ -49,7 +49,7 @@ void check(const FirmwareConfig& config, const Layout& layout, const MappingSche
            fmt::format("blocks in SLC mode need page mapping (firmware.mapping.scheme is {})",
                        config.mapping.scheme),
            "none");
-  if (layout.lanes > 1)
+  if (layout.stripe_dies > 1)
     refuse("policy", "blocks in SLC mode may not span dies (firmware.allocation.stripe is not none)", "none");
   if (c.full_until > c.gone_at)
     refuse("gone_at",

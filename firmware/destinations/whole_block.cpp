@@ -64,7 +64,7 @@ bool WholeBlockDestination::only_copies(const ProgramJob& job, std::uint32_t par
 bool WholeBlockDestination::same_dies(const ProgramJob& job) const {
   const Layout& layout = core_.layout;
   const Ppn old = places_.base(places_.block_of(job.unit));
-  if (!core_.map->copies_on_die() || layout.operations % layout.lanes != 0) return false;
+  if (!core_.map->copies_on_die() || layout.operations % layout.stripe_dies != 0) return false;
   return old == k_nowhere || layout.pu_of(layout.block_of(old)) == job.pu;
 }
 

@@ -57,12 +57,12 @@ void SequentialWrites::fill_block(std::uint32_t turn) {
   const BlockNumber block = core_.pool.fill(pu, core_.clock());
   SequentialFill content;
   content.block_step = layout_.pus * layout_.block_units;
-  content.program_step = layout_.lanes * layout_.pus * layout_.program_units;
+  content.program_step = layout_.stripe_dies * layout_.pus * layout_.program_units;
   content.page_step = layout_.mp_page_units;
   content.sequence = 1;
-  for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
-    content.first = static_cast<Lpn>((lane * layout_.pus + turn) * layout_.program_units);
-    FlashTransaction op(block_op(layout_, FlashCommand::program, block, lane));
+  for (std::uint32_t stripe_die = 0; stripe_die < layout_.stripe_dies; ++stripe_die) {
+    content.first = static_cast<Lpn>((stripe_die * layout_.pus + turn) * layout_.program_units);
+    FlashTransaction op(block_op(layout_, FlashCommand::program, block, stripe_die));
     op.fill = &content;
     submit_untimed(core_.hw, op);
   }

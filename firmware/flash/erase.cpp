@@ -8,11 +8,11 @@
 
 namespace tlmssd::firmware {
 
-FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, std::uint32_t lane) {
+FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, std::uint32_t stripe_die) {
   const std::uint32_t pu = layout.pu_of(block);
   FlashOp op;
   op.command = command;
-  op.die = layout.die_of(pu, lane);
+  op.die = layout.die_of(pu, stripe_die);
   op.plane = layout.plane_of(pu);
   op.planes = static_cast<std::uint16_t>(layout.planes);
   op.block = static_cast<BlockId>(block - pu * layout.blocks);
@@ -21,13 +21,13 @@ FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, 
 
 Task<> erase_block(Core& core, BlockNumber block, Purpose purpose, BlockMode mode) {
   if (!core.pool.info(block).failed) {
-    co_await RunStage(core.hw, Stage::flash, nullptr, core.layout.lanes);
-    std::vector<FlashTransaction> ops(core.layout.lanes);
-    for (std::uint32_t lane = 0; lane < core.layout.lanes; ++lane) {
-      ops[lane] = block_op(core.layout, FlashCommand::erase, block, lane);
-      ops[lane].mode = mode;
-      ops[lane].purpose = purpose;
-      ops[lane].writes_wait = core.writes_wait;
+    co_await RunStage(core.hw, Stage::flash, nullptr, core.layout.stripe_dies);
+    std::vector<FlashTransaction> ops(core.layout.stripe_dies);
+    for (std::uint32_t stripe_die = 0; stripe_die < core.layout.stripe_dies; ++stripe_die) {
+      ops[stripe_die] = block_op(core.layout, FlashCommand::erase, block, stripe_die);
+      ops[stripe_die].mode = mode;
+      ops[stripe_die].purpose = purpose;
+      ops[stripe_die].writes_wait = core.writes_wait;
     }
     core.pool.check_erasable(block);
     FlashAwait done(core.hw, ops);

@@ -9,7 +9,8 @@ namespace tlmssd::firmware {
 /// it has failed or fails now. `purpose`: what it has been emptied for.
 Task<> erase_block(Core& core, BlockNumber block, Purpose purpose, BlockMode mode = BlockMode::native);
 
-/// `command` for all planes of a block in one of its dies, the `lane` of its parallel unit.
-FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, std::uint32_t lane);
+/// `command` for all planes of a block in one of its dies, the `stripe_die`-th of its parallel
+/// unit.
+FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, std::uint32_t stripe_die);
 
 }  // namespace tlmssd::firmware

@@ -21,7 +21,7 @@ void copy_on_die(Core& core, FlashOp& op, Ppn from) {
   const BlockNumber block = layout.block_of(from);
   const std::uint32_t pu = layout.pu_of(block);
   const Layout::Place place = layout.place_of(block, layout.mp_page_of(from));
-  if (layout.die_of(pu, place.lane) != op.die || layout.plane_of(pu) != op.plane)
+  if (layout.die_of(pu, place.stripe_die) != op.die || layout.plane_of(pu) != op.plane)
     throw std::logic_error("firmware: a copy on the die was to leave it");
   op.command = FlashCommand::copyback;
   op.source_mode = core.mode_of(block);
@@ -88,7 +88,7 @@ void prepare_program(Core& core, ProgramJob& job, Purpose purpose, std::uint64_t
     op.purpose = purpose;
     op.suspended_for_host = false;
     op.writes_wait = core.writes_wait;
-    op.die = layout.die_of(job.pu, place.lane);
+    op.die = layout.die_of(job.pu, place.stripe_die);
     op.plane = layout.plane_of(job.pu);
     op.planes = static_cast<std::uint16_t>(layout.planes);
     op.block = static_cast<BlockId>(job.block - job.pu * layout.blocks);

@@ -79,7 +79,7 @@ void ReadBatch::resolve() {
     const Layout::Place place = layout.place_of(read.block, read.mp_page);
     FlashOp& op = read.op;
     op.command = FlashCommand::read;
-    op.die = layout.die_of(pu, place.lane);
+    op.die = layout.die_of(pu, place.stripe_die);
     op.plane = static_cast<PlaneId>(index(layout.plane_of(pu)) + first_plane);
     op.planes = static_cast<std::uint16_t>(last_plane - first_plane + 1);
     op.block = static_cast<BlockId>(read.block - pu * layout.blocks);
@@ -210,7 +210,7 @@ void refuse_spare(const Layout& layout, const ReadOp& read, std::uint32_t at) {
   throw std::logic_error(fmt::format(
       "firmware: physical unit {} (die {}, plane {}, block {}, page {}, unit {}) should hold logical unit {} "
       "but its spare area says {}",
-      std::uint64_t{read.mp_page} * layout.mp_page_units + at, index(layout.die_of(pu, place.lane)),
+      std::uint64_t{read.mp_page} * layout.mp_page_units + at, index(layout.die_of(pu, place.stripe_die)),
       index(layout.plane_of(pu)) + at / layout.units_per_page, read.block - pu * layout.blocks, place.page,
       at % layout.units_per_page, read.wanted[at], read.spare[at]));
 }

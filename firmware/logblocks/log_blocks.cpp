@@ -183,8 +183,8 @@ bool LogBlocks::copy_on_die(ProgramJob& job, BlockNumber block, std::uint32_t nu
   }
   if (from == k_nowhere) return false;
   const BlockNumber source = layout.block_of(from);
-  const std::uint32_t lane = (from - layout.first_unit(source)) / layout.die_units % layout.lanes;
-  if (layout.pu_of(source) != layout.pu_of(block) || lane != number % layout.lanes) return false;
+  const std::uint32_t stripe_die = (from - layout.first_unit(source)) / layout.die_units % layout.stripe_dies;
+  if (layout.pu_of(source) != layout.pu_of(block) || stripe_die != number % layout.stripe_dies) return false;
   job.parts[0].copy_from = from;
   return true;
 }

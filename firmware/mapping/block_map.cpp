@@ -75,7 +75,7 @@ std::uint32_t BlockMap::checked_units(const Config& config, const Layout& layout
   throw refusal("firmware.mapping.block",
                 fmt::format("{} B is not made of whole program units of {} B that divide the block of {} B "
                             "that is erased at a time ({} dies x {} planes x {} pages)",
-                            config.block, least, whole, layout.lanes, layout.planes, layout.pages),
+                            config.block, least, whole, layout.stripe_dies, layout.planes, layout.pages),
                 fmt::format("{} B", nearest * least));
 }
 

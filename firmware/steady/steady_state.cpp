@@ -427,8 +427,8 @@ void SteadyState::write_block(BlockNumber block, std::uint32_t programs, Program
 /// As often as the pool says.
 void SteadyState::erase(BlockNumber block) {
   for (std::uint32_t n = 0; n < pool_.info(block).erases; ++n) {
-    for (std::uint32_t lane = 0; lane < layout_.lanes; ++lane) {
-      FlashTransaction op(block_op(layout_, FlashCommand::erase, block, lane));
+    for (std::uint32_t stripe_die = 0; stripe_die < layout_.stripe_dies; ++stripe_die) {
+      FlashTransaction op(block_op(layout_, FlashCommand::erase, block, stripe_die));
       op.purpose = Purpose::gc;
       submit_untimed(core_.hw, op);
     }

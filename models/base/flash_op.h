@@ -29,8 +29,8 @@ inline constexpr std::size_t k_purposes = static_cast<std::size_t>(Purpose::coun
 std::string_view name_of(Purpose purpose);
 
 /// The two queues of a die (models/flash/scheduling/scheduler.h).
-enum class Lane : std::uint8_t { urgent, normal };
-inline constexpr std::size_t k_lanes = 2;
+enum class DieQueue : std::uint8_t { urgent, normal };
+inline constexpr std::size_t k_die_queues = 2;
 
 enum class FlashStatus : std::uint8_t {
   ok,

@@ -108,14 +108,14 @@ void OrderTable::charge_wait(const Ticket& waiting, const Ticket& left) const {
 
 // ----------------------------------------------------------------------------------------------------------- narrow ranges
 
-void OrderTable::hang(Lane& lane, Node& node) {
-  push(lane.newest, node);
-  if (node.range->writes) push(lane.newest_write, node, &Node::older_write, &Node::newer_write);
+void OrderTable::hang(Bucket& bucket, Node& node) {
+  push(bucket.newest, node);
+  if (node.range->writes) push(bucket.newest_write, node, &Node::older_write, &Node::newer_write);
 }
 
 // Reads wait for writes alone, so only those are looked at.
 void OrderTable::enter_lanes(Range& range) {
-  if (hanging_ > lanes_.size()) add_lanes();
+  if (hanging_ > buckets_.size()) add_buckets();
   const auto next = range.writes ? &Node::older : &Node::older_write;
   for (std::uint64_t chunk = range.first / k_chunk; chunk <= range.last / k_chunk; ++chunk) {
     const std::uint64_t start = chunk * k_chunk;
@@ -126,15 +126,15 @@ void OrderTable::enter_lanes(Range& range) {
     node.units = (std::uint64_t{2} << to) - (std::uint64_t{1} << from);
     node.range = &range;
     node.next_of_range = std::exchange(range.nodes, &node);
-    Lane& lane = lane_of(chunk);
+    Bucket& bucket = bucket_of(chunk);
     std::uint64_t open = node.units;  // whose last write has not been met
-    for (const Node* other = range.writes ? lane.newest : lane.newest_write; other != nullptr && open != 0;
-         other = other->*next) {
+    for (const Node* other = range.writes ? bucket.newest : bucket.newest_write;
+         other != nullptr && open != 0; other = other->*next) {
       if (other->chunk != chunk || (other->units & open) == 0) continue;
       if (other->range->ticket != range.ticket) block(*range.ticket, *other->range->ticket);
       if (other->range->writes) open &= ~other->units;
     }
-    hang(lane, node);
+    hang(bucket, node);
     ++hanging_;
   }
 }
@@ -144,9 +144,9 @@ void OrderTable::enter_lanes(Range& range) {
 void OrderTable::leave_lanes(Range& range) {
   while (range.nodes != nullptr) {
     Node& node = *std::exchange(range.nodes, range.nodes->next_of_range);
-    Lane& lane = lane_of(node.chunk);
+    Bucket& bucket = bucket_of(node.chunk);
     const bool awaited =
-        range.writes || (lane.newest_write != nullptr && lane.newest_write->range->number > range.number);
+        range.writes || (bucket.newest_write != nullptr && bucket.newest_write->range->number > range.number);
     std::uint64_t open = awaited ? node.units : 0;
     for (const Node* other = node.newer; other != nullptr && open != 0; other = other->newer) {
       if (other->chunk != node.chunk || (other->units & open) == 0) continue;
@@ -155,22 +155,22 @@ void OrderTable::leave_lanes(Range& range) {
         release(*waiting.ticket, *range.ticket);
       if (waiting.writes) open &= ~other->units;
     }
-    unlink(lane.newest, node);
-    if (range.writes) unlink(lane.newest_write, node, &Node::older_write, &Node::newer_write);
+    unlink(bucket.newest, node);
+    if (range.writes) unlink(bucket.newest_write, node, &Node::older_write, &Node::newer_write);
     node.next_of_range = std::exchange(free_nodes_, &node);
     --hanging_;
   }
 }
 
-void OrderTable::add_lanes() {
-  const std::vector<Lane> old = std::exchange(lanes_, std::vector<Lane>(lanes_.size() * 2));
+void OrderTable::add_buckets() {
+  const std::vector<Bucket> old = std::exchange(buckets_, std::vector<Bucket>(buckets_.size() * 2));
   --shift_;
-  for (const Lane& lane : old) {
-    Node* node = lane.newest;
+  for (const Bucket& bucket : old) {
+    Node* node = bucket.newest;
     while (node != nullptr && node->older != nullptr) node = node->older;
     while (node != nullptr) {
       Node& next = *std::exchange(node, node->newer);
-      hang(lane_of(next.chunk), next);
+      hang(bucket_of(next.chunk), next);
     }
   }
 }

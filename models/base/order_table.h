@@ -3,8 +3,8 @@
 // A command enters with its ranges of units before it first waits for anything, and leaves when it
 // has taken effect (a read: buffer and map have been looked at; a write: the data are in the
 // buffer). In between, later commands that overlap and of which at least one writes wait. Ranges
-// hang in lanes by address, so that only near neighbours are compared; wide ranges hang in regions,
-// which are larger, and those of nearly the whole drive in a list of their own.
+// hang in buckets by address, so that only near neighbours are compared; wide ranges hang in
+// regions, which are larger, and those of nearly the whole drive in a list of their own.
 //
 // What a command has waited here is charged to its ledger as what the command waited for spent its
 // own time on meanwhile: behind a write that waited for room in the write buffer it is a wait for
@@ -49,7 +49,7 @@ class OrderTable {
 
   explicit OrderTable(EventQueue& event_queue)
       : event_queue_(event_queue),
-        lanes_(std::size_t{1} << k_least_bits),
+        buckets_(std::size_t{1} << k_least_bits),
         narrow_(k_region_lists),
         wide_(k_region_lists) {}
 
@@ -59,13 +59,13 @@ class OrderTable {
   void leave(Ticket& ticket);
 
  private:
-  static constexpr unsigned k_least_bits = 8;          ///< of the number of lanes: they stay in the caches
-  static constexpr std::uint64_t k_chunk = 16;         ///< units that share a lane
+  static constexpr unsigned k_least_bits = 8;          ///< of the number of buckets: they stay in the caches
+  static constexpr std::uint64_t k_chunk = 16;         ///< units that share a bucket
   static constexpr std::uint64_t k_most_chunks = 33;   ///< that a narrow range touches
   static constexpr std::uint64_t k_region = 1024;      ///< units; more than a narrow range has
   static constexpr std::uint64_t k_most_regions = 64;  ///< of a wide range; larger ones are huge
   static constexpr std::size_t k_region_lists = 4096;
-  /// A range in one of its chunks, in the lists of the chunk's lane.
+  /// A range in one of its chunks, in the lists of the chunk's bucket.
   struct Node {
     std::uint64_t chunk;
     std::uint64_t units;  ///< of the chunk, a bit each
@@ -76,7 +76,7 @@ class OrderTable {
     Node* older_write;  ///< the same among writes alone
     Node* newer_write;
   };
-  struct Lane {
+  struct Bucket {
     Node* newest = nullptr;
     Node* newest_write = nullptr;
   };
@@ -105,13 +105,13 @@ class OrderTable {
   static bool conflict(const Range& a, const Range& b) {
     return a.first <= b.last && b.first <= a.last && (a.writes || b.writes) && a.ticket != b.ticket;
   }
-  Lane& lane_of(std::uint64_t chunk) { return lanes_[(chunk * k_golden) >> shift_]; }
+  Bucket& bucket_of(std::uint64_t chunk) { return buckets_[(chunk * k_golden) >> shift_]; }
   void enter_lanes(Range& range);
   void leave_lanes(Range& range);
-  static void hang(Lane& lane, Node& node);
-  /// Doubles the lanes, so that a lane holds one node on average however many commands are under
-  /// way.
-  void add_lanes();
+  static void hang(Bucket& bucket, Node& node);
+  /// Doubles the buckets, so that a bucket holds one node on average however many commands are
+  /// under way.
+  void add_buckets();
   static std::size_t list_of(std::uint64_t region) { return region % k_region_lists; }
   void enter_regions(Range& range);
   void leave_regions(Range& range);
@@ -134,9 +134,9 @@ class OrderTable {
   static constexpr std::size_t k_slab = 64;
 
   EventQueue& event_queue_;
-  std::vector<Lane> lanes_;
+  std::vector<Bucket> buckets_;
   unsigned shift_ = 64 - k_least_bits;
-  std::size_t hanging_ = 0;       ///< nodes in all lanes
+  std::size_t hanging_ = 0;       ///< nodes in all buckets
   std::vector<Range*> narrow_;    ///< by region in which they begin: the newest
   std::vector<Hang*> wide_;       ///< by region: the newest
   Range* huge_ = nullptr;         ///< the newest

@@ -65,7 +65,7 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
   }
   payload.acquire();
   job.channel = this;
-  job.lane = setup_.scheduler.lane(*job.op);
+  job.queue = setup_.scheduler.queue(*job.op);
   job.pages_done = 0;
   job.pages_now = 0;
   job.suspends = 0;
@@ -164,17 +164,18 @@ void FlashChannel::release_in_order() {
 
 void FlashChannel::enqueue(FlashJob& job) {
   Die& die = die_of(job);
-  die.lanes[static_cast<std::size_t>(job.lane)].push(job);
+  die.queues[static_cast<std::size_t>(job.queue)].push(job);
   consider(die);
   arbitrate();
 }
 
 FlashJob* FlashChannel::head(const Die& die) const {
-  FlashJob* urgent = die.lanes[static_cast<std::size_t>(Lane::urgent)].front();
-  FlashJob* normal = die.lanes[static_cast<std::size_t>(Lane::normal)].front();
+  FlashJob* urgent = die.queues[static_cast<std::size_t>(DieQueue::urgent)].front();
+  FlashJob* normal = die.queues[static_cast<std::size_t>(DieQueue::normal)].front();
   if (urgent == nullptr || normal == nullptr) return urgent == nullptr ? normal : urgent;
-  return setup_.scheduler.next(urgent->arrived, normal->arrived, event_queue_.now()) == Lane::urgent ? urgent
-                                                                                                     : normal;
+  return setup_.scheduler.next(urgent->arrived, normal->arrived, event_queue_.now()) == DieQueue::urgent
+             ? urgent
+             : normal;
 }
 
 FlashChannel::Action FlashChannel::next_action(Die& die, FlashJob* job) {
@@ -183,7 +184,7 @@ FlashChannel::Action FlashChannel::next_action(Die& die, FlashJob* job) {
     return Action::none;
   }
   if (die.suspended != nullptr) {
-    const bool go_on = job != nullptr && job->lane == Lane::urgent &&
+    const bool go_on = job != nullptr && job->queue == DieQueue::urgent &&
                        !setup_.scheduler.overdue(die.suspended->arrived, event_queue_.now());
     if (go_on) return can_begin(die, *job) ? Action::begin : Action::none;
     return die.array == nullptr && die.output == nullptr ? Action::resume : Action::none;
@@ -213,7 +214,7 @@ bool FlashChannel::can_begin(const Die& die, const FlashJob& job) const {
 
 bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
   const FlashJob* running = die.array;
-  if (job.lane != Lane::urgent || running == nullptr || die.cached != nullptr || die.output != nullptr)
+  if (job.queue != DieQueue::urgent || running == nullptr || die.cached != nullptr || die.output != nullptr)
     return false;
   switch (running->op->command) {
     case FlashCommand::read:
@@ -245,7 +246,7 @@ void FlashChannel::consider(Die& die) {
   if ((job == nullptr && die.suspended == nullptr) ||
       (die.array != nullptr && die.array->op->command == FlashCommand::read) ||
       (die.suspended == nullptr && (die.array != nullptr || die.output != nullptr) &&
-       job->lane == Lane::normal && !may_be_cached(*job))) {
+       job->queue == DieQueue::normal && !may_be_cached(*job))) {
     withdraw(die.start);
     return;
   }

@@ -99,7 +99,7 @@ class FlashChannel : public sc_core::sc_module {
   };
   /// What the channel knows of one die.
   struct Die {
-    JobQueue lanes[k_lanes];
+    JobQueue queues[k_die_queues];
     FlashJob* array = nullptr;   // commanded, has not answered
     FlashJob* cached = nullptr;  // program whose data are in while `array` is still programming
     FlashJob* output = nullptr;  // has answered; data out or status outstanding
@@ -130,8 +130,8 @@ class FlashChannel : public sc_core::sc_module {
   [[nodiscard]] FlashJob* head(const Die& die) const;
   /// As a rule the head; looks at no job.
   [[nodiscard]] static const FlashJob* first_waiting(const Die& die) {
-    const JobQueue& urgent = die.lanes[static_cast<std::size_t>(Lane::urgent)];
-    return (urgent.empty() ? die.lanes[static_cast<std::size_t>(Lane::normal)] : urgent).front();
+    const JobQueue& urgent = die.queues[static_cast<std::size_t>(DieQueue::urgent)];
+    return (urgent.empty() ? die.queues[static_cast<std::size_t>(DieQueue::normal)] : urgent).front();
   }
   [[nodiscard]] Action next_action(Die& die, FlashJob* job);
   [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;

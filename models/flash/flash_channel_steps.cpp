@@ -29,7 +29,7 @@ void FlashChannel::start(Die& die) {
     case Action::none:
       break;
     case Action::begin: {
-      FlashJob& chosen = die.lanes[static_cast<std::size_t>(job->lane)].pop();
+      FlashJob& chosen = die.queues[static_cast<std::size_t>(job->queue)].pop();
       begin(die, chosen);
       if (released_ == &chosen) {
         released_ = nullptr;
@@ -187,7 +187,7 @@ void FlashChannel::finished(Die& die) {
     job.suspends = 0;
     job.unsuspendable = false;
     note_busy(die, job);
-    die.lanes[static_cast<std::size_t>(job.lane)].push_front(job);
+    die.queues[static_cast<std::size_t>(job.queue)].push_front(job);
   }
   consider(die);
   if (more) return;

@@ -123,10 +123,10 @@ const Link::Size& Link::size(LinkDirection direction, Bytes bytes) {
 /// In turn behind what has been booked.
 Picoseconds Link::book(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes payload,
                        Bytes wire) {
-  Lane& used = lane(direction);
+  Direction& used = used_by(direction);
   const Picoseconds start = std::max(used.free, now);
   used.free = start + duration;
-  Lane& counted = lanes_[static_cast<std::size_t>(direction)];
+  Direction& counted = directions_[static_cast<std::size_t>(direction)];
   counted.busy += duration;
   counted.payload += payload;
   counted.wire += wire;
@@ -136,16 +136,16 @@ Picoseconds Link::book(LinkDirection direction, Picoseconds now, Picoseconds dur
 
 /// Between the packets of what has been booked: pushes later bookings back; nothing waits for it.
 void Link::steal(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire) {
-  Lane& used = lane(direction);
+  Direction& used = used_by(direction);
   used.free = std::max(used.free, now) + duration;
-  Lane& counted = lanes_[static_cast<std::size_t>(direction)];
+  Direction& counted = directions_[static_cast<std::size_t>(direction)];
   counted.busy += duration;
   counted.wire += wire;
 }
 
 /// A small packet that is waited for: in turn with its like. Returns when its last byte has left.
 Picoseconds Link::send_small(LinkDirection direction, Picoseconds now, Picoseconds duration, Bytes wire) {
-  Lane& used = lane(direction);
+  Direction& used = used_by(direction);
   used.small = std::max(used.small, now) + duration;
   steal(direction, now, duration, wire);
   return used.small;
@@ -196,7 +196,7 @@ Link::Answer Link::answer(Picoseconds now, Bytes data) {
 /// Packets of the host memory buffer, in turn with their like, from `turn` on; the data behind them
 /// are pushed back from `now` on. Returns when their last byte has left.
 Picoseconds Link::send_memory(LinkDirection direction, Picoseconds now, Picoseconds turn, Bytes wire) {
-  Lane& used = lane(direction);
+  Direction& used = used_by(direction);
   const Picoseconds duration = wire_time(wire);
   used.memory = std::max(used.memory, turn) + duration;
   used.memory_wire += wire;
@@ -219,26 +219,27 @@ Picoseconds Link::write_host_memory(Picoseconds now, Bytes bytes) {
 }
 
 void Link::archive(Archive& a) {
-  for (Lane& lane : lanes_) {
-    a(lane.free);
-    a(lane.small);
-    a(lane.memory);
-    a(lane.busy);  // by which what is booked is shared out to the directions
+  for (Direction& one : directions_) {
+    a(one.free);
+    a(one.small);
+    a(one.memory);
+    a(one.busy);  // by which what is booked is shared out to the directions
   }
 }
 
 std::array<Picoseconds, 2> Link::ahead(Picoseconds now) const {
-  if (!half_duplex_) return {booked_ahead(lanes_[0].free, now), booked_ahead(lanes_[1].free, now)};
-  const Picoseconds both = booked_ahead(lanes_[0].free, now);
-  const double part =
-      ratio(static_cast<double>(lanes_[0].busy), static_cast<double>(lanes_[0].busy + lanes_[1].busy));
+  if (!half_duplex_) return {booked_ahead(directions_[0].free, now), booked_ahead(directions_[1].free, now)};
+  const Picoseconds both = booked_ahead(directions_[0].free, now);
+  const double part = ratio(static_cast<double>(directions_[0].busy),
+                            static_cast<double>(directions_[0].busy + directions_[1].busy));
   const auto first = static_cast<Picoseconds>(static_cast<double>(both) * part);
   return {first, both - first};
 }
 
 std::array<Picoseconds, 2> Link::busy_so_far(Picoseconds now) const {
   const auto [in, out] = ahead(now);
-  return {busy_within(now - since_, lanes_[0].busy, in), busy_within(now - since_, lanes_[1].busy, out)};
+  return {busy_within(now - since_, directions_[0].busy, in),
+          busy_within(now - since_, directions_[1].busy, out)};
 }
 
 void Link::tell_busy(BusySink& sink, Picoseconds now) const {
@@ -256,11 +257,11 @@ void Link::report(StatisticsSink& sink, Picoseconds now) const {
   for (std::size_t d = 0; d < 2; ++d) {
     sink.open(k_groups[d], "one direction of the link");
     sink.value("utilisation", share_within(span, busy[d], 0), "", "share of time this direction was sending");
-    sink.value("payload", lanes_[d].payload, "B", "data of host commands");
-    sink.value("wire bytes", lanes_[d].wire, "B",
+    sink.value("payload", directions_[d].payload, "B", "data of host commands");
+    sink.value("wire bytes", directions_[d].wire, "B",
                "all bytes on the wire: data, packet overheads, commands, completions");
     if (has_memory_) {
-      sink.value("host memory bytes", lanes_[d].memory_wire, "B",
+      sink.value("host memory bytes", directions_[d].memory_wire, "B",
                  "of these, packets of the host memory buffer: read requests, data, packet overheads");
     }
     sink.close();
@@ -276,10 +277,10 @@ void Link::reset_statistics(Picoseconds now) {
   const auto rest = ahead(now);
   since_ = now;
   for (std::size_t d = 0; d < 2; ++d) {
-    lanes_[d].busy = rest[d];
-    lanes_[d].payload = 0;
-    lanes_[d].wire = 0;
-    lanes_[d].memory_wire = 0;
+    directions_[d].busy = rest[d];
+    directions_[d].payload = 0;
+    directions_[d].wire = 0;
+    directions_[d].memory_wire = 0;
   }
 }
 

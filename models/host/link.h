@@ -120,11 +120,11 @@ class Link {
   void reset_statistics(Picoseconds now);
   /// By all that is booked.
   [[nodiscard]] Picoseconds busy(LinkDirection direction) const {
-    return lanes_[static_cast<std::size_t>(direction)].busy;
+    return directions_[static_cast<std::size_t>(direction)].busy;
   }
 
  private:
-  struct Lane {
+  struct Direction {
     Picoseconds free = 0;    // of data
     Picoseconds small = 0;   // of small packets
     Picoseconds memory = 0;  // of the host memory buffer's
@@ -143,8 +143,8 @@ class Link {
   /// Frames of SATA, each with a handshake; PCIe has none.
   [[nodiscard]] static Picoseconds data_frames(Bytes bytes);
   [[nodiscard]] static Picoseconds control_frames(LinkDirection direction, Bytes bytes);
-  Lane& lane(LinkDirection direction) {
-    return lanes_[half_duplex_ ? 0 : static_cast<std::size_t>(direction)];
+  Direction& used_by(LinkDirection direction) {
+    return directions_[half_duplex_ ? 0 : static_cast<std::size_t>(direction)];
   }
   /// Of what is booked in each direction, what lies beyond `now`. Of one that is half duplex only
   /// the sum is known: it is shared out as all that is booked is.
@@ -177,7 +177,7 @@ class Link {
   Bytes request_wire_;
   Bytes entry_wire_;
   Bytes completion_wire_;
-  Lane lanes_[2];
+  Direction directions_[2];
   Size sizes_[2];
   LinkObserver* observer_ = nullptr;
   Picoseconds since_ = 0;

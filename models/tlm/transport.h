@@ -160,7 +160,7 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
   std::uint16_t pages_done = 0;       // program: pages (in each plane) of the steps that are through
   std::uint16_t pages_now = 0;        // of the step under way
   std::uint16_t suspends = 0;         // of the step under way
-  Lane lane = Lane::normal;
+  DieQueue queue = DieQueue::normal;
   bool unsuspendable : 1 = false;  // it: the die has said that it is too late
 
   // The controller's.

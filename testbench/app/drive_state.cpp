@@ -49,7 +49,7 @@ Spot spot_of(const Layout& layout, Ppn where) {
   const std::uint32_t mp_page = layout.mp_page_of(where);
   const std::uint32_t at = layout.in_mp_page(where, mp_page);
   const Layout::Place place = layout.place_of(mp_page - block * layout.block_mp_pages);
-  return {layout.die_of(pu, place.lane),
+  return {layout.die_of(pu, place.stripe_die),
           static_cast<PlaneId>(index(layout.plane_of(pu)) + at / layout.units_per_page),
           static_cast<BlockId>(block - pu * layout.blocks), static_cast<PageId>(place.page),
           at % layout.units_per_page};

@@ -35,11 +35,11 @@ std::uint32_t TimelineObserver::pu_of(const FlashOp& op) const {
 std::uint64_t TimelineObserver::ppn_of(const FlashOp& op) const {
   const firmware::Layout& layout = layout_;
   const std::uint32_t pu = pu_of(op);
-  std::uint32_t lane = 0;
-  while (lane + 1 < layout.lanes && layout.die_of(pu, lane) != op.die) ++lane;
+  std::uint32_t stripe_die = 0;
+  while (stripe_die + 1 < layout.stripe_dies && layout.die_of(pu, stripe_die) != op.die) ++stripe_die;
   const std::uint32_t run = index(op.page) / layout.program_pages;
   const std::uint32_t mp_page =
-      (run * layout.lanes + lane) * layout.program_pages + index(op.page) % layout.program_pages;
+      (run * layout.stripe_dies + stripe_die) * layout.program_pages + index(op.page) % layout.program_pages;
   const std::uint64_t block = std::uint64_t{pu} * layout.blocks + index(op.block);
   const std::uint32_t plane = index(op.plane) - index(layout.plane_of(pu));
   return block * layout.block_units + std::uint64_t{mp_page} * layout.mp_page_units +

@@ -32,7 +32,7 @@ ParallelIssue::ParallelIssue(const FeatureContext& context)
       policy_name_(context.choice.policy),
       config_(context.choice.read<ParallelIssueConfig>()),
       left_(config_.at_once),
-      claimed_(std::size_t{core_.layout.pus} / core_.layout.pus_per_die * core_.layout.lanes) {
+      claimed_(std::size_t{core_.layout.pus} / core_.layout.pus_per_die * core_.layout.stripe_dies) {
   if (claimed_.size() == 1)
     throw refusal("firmware.parallel_issue.policy", "there is one die, on which all reads meet", "none");
 }
@@ -96,7 +96,8 @@ void ParallelIssue::next_batch() {
 /// Puts the dies of the command on the batch's list; false: one of them is there already.
 bool ParallelIssue::claim(const ReadTurn& turn) {
   const auto die_of = [&layout = core_.layout](const ReadOp& read) {
-    return index(layout.die_of(layout.pu_of(read.block), layout.place_of(read.block, read.mp_page).lane));
+    return index(
+        layout.die_of(layout.pu_of(read.block), layout.place_of(read.block, read.mp_page).stripe_die));
   };
   for (const ReadOp& read : turn.reads()) {
     if (claimed_[die_of(read)]) return false;

@@ -34,7 +34,7 @@ void check(const FeatureContext& context, std::uint32_t stripe) {
   if (!core.map->can_redirect())
     refuse(fmt::format("parity needs the map in DRAM (firmware.mapping.scheme is {}, not page)",
                        core.config.mapping.scheme));
-  if (core.layout.lanes > 1)
+  if (core.layout.stripe_dies > 1)
     refuse("parity needs blocks of one die (firmware.allocation.stripe is not none)");
   if (core.pslc) refuse("a stripe is of program units of one size (firmware.pslc.policy is not none)");
   const auto chosen = [&](const char* path) { return context.config.choice(path).is_on(); };

@@ -23,7 +23,8 @@ void check(const Core& core) {
   if (!core.map->can_redirect())
     refuse(fmt::format("data are moved by a map in DRAM (firmware.mapping.scheme is {}, not page)",
                        core.config.mapping.scheme));
-  if (core.layout.lanes > 1) refuse("the parts are whole dies (firmware.allocation.stripe is not none)");
+  if (core.layout.stripe_dies > 1)
+    refuse("the parts are whole dies (firmware.allocation.stripe is not none)");
   if (dies(core.layout) < 2) refuse("one die cannot be divided");
 }
 

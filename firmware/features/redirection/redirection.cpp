@@ -24,7 +24,7 @@ void check(const FeatureContext& context, Bytes capacity) {
   if (!core.map->can_redirect())
     refuse(fmt::format("redirection needs the map in DRAM (firmware.mapping.scheme is {}, not page)",
                        core.config.mapping.scheme));
-  if (layout.lanes > 1)
+  if (layout.stripe_dies > 1)
     refuse("redirection needs blocks of one die (firmware.allocation.stripe is not none)");
   if (layout.pus == layout.pus_per_die) refuse("on a drive with one die there is no other for a read");
   for (const char* const path : {"firmware.replicas", "firmware.parity"}) {

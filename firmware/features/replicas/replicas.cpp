@@ -18,7 +18,8 @@ void check(const Core& core, Bytes capacity) {
   if (!core.map->can_redirect())
     refuse(fmt::format("copies need the map in DRAM (firmware.mapping.scheme is {}, not page)",
                        core.config.mapping.scheme));
-  if (layout.lanes > 1) refuse("copies need blocks of one die (firmware.allocation.stripe is not none)");
+  if (layout.stripe_dies > 1)
+    refuse("copies need blocks of one die (firmware.allocation.stripe is not none)");
   if (layout.pus == layout.pus_per_die) refuse("on a drive with one die there is no other for a copy");
   if (capacity % layout.unit_bytes != 0) {
     throw refusal(

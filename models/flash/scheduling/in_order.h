@@ -14,10 +14,10 @@ class InOrderScheduler final : public Scheduler {
   using Config = NoParameters;
 
   explicit InOrderScheduler(const Config& /*config*/) {}
-  [[nodiscard]] Lane lane(const FlashOp& /*op*/) const override { return Lane::normal; }
-  [[nodiscard]] Lane next(Picoseconds /*urgent*/, Picoseconds /*normal*/,
-                          Picoseconds /*now*/) const override {
-    return Lane::normal;
+  [[nodiscard]] DieQueue queue(const FlashOp& /*op*/) const override { return DieQueue::normal; }
+  [[nodiscard]] DieQueue next(Picoseconds /*urgent*/, Picoseconds /*normal*/,
+                              Picoseconds /*now*/) const override {
+    return DieQueue::normal;
   }
   [[nodiscard]] bool overdue(Picoseconds /*since*/, Picoseconds /*now*/) const override { return true; }
   [[nodiscard]] bool channel_order() const override { return true; }

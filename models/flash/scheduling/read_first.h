@@ -28,12 +28,12 @@ class ReadFirstScheduler : public Scheduler {
   };
 
   explicit ReadFirstScheduler(const Config& config) : bound_(config.starvation_bound) {}
-  [[nodiscard]] Lane lane(const FlashOp& op) const override {
+  [[nodiscard]] DieQueue queue(const FlashOp& op) const override {
     const bool waited_for = op.purpose == Purpose::host || op.purpose == Purpose::map;
-    return op.command == FlashCommand::read && waited_for ? Lane::urgent : Lane::normal;
+    return op.command == FlashCommand::read && waited_for ? DieQueue::urgent : DieQueue::normal;
   }
-  [[nodiscard]] Lane next(Picoseconds urgent, Picoseconds normal, Picoseconds now) const override {
-    return normal <= urgent && overdue(normal, now) ? Lane::normal : Lane::urgent;
+  [[nodiscard]] DieQueue next(Picoseconds urgent, Picoseconds normal, Picoseconds now) const override {
+    return normal <= urgent && overdue(normal, now) ? DieQueue::normal : DieQueue::urgent;
   }
   [[nodiscard]] bool overdue(Picoseconds since, Picoseconds now) const override {
     return now - since >= bound_;

@@ -19,10 +19,10 @@ class Scheduler {
  public:
   virtual ~Scheduler() = default;
   /// The queue that `op` joins.
-  [[nodiscard]] virtual Lane lane(const FlashOp& op) const = 0;
+  [[nodiscard]] virtual DieQueue queue(const FlashOp& op) const = 0;
   /// Which queue of a die goes next; both have someone, waiting since these instants.
-  [[nodiscard]] virtual Lane next(Picoseconds urgent_since, Picoseconds normal_since,
-                                  Picoseconds now) const = 0;
+  [[nodiscard]] virtual DieQueue next(Picoseconds urgent_since, Picoseconds normal_since,
+                                      Picoseconds now) const = 0;
   /// True when an operation that arrived at `since` must no longer be overtaken or suspended.
   [[nodiscard]] virtual bool overdue(Picoseconds since, Picoseconds now) const = 0;
   /// True when a program or erase that is running may be suspended for an urgent operation at all.

@@ -131,7 +131,7 @@ TEST_CASE("full merges of blocks over several dies take as much less time", "[dr
   timed.write(5);
   const Picoseconds wait = timed.write(4 * k_pages + 5) - timed.plain();
   CHECK(timed.merges().fulls == 1);
-  // 4 U units in batches of four: each lane does what one die did for U of them, and the controller
+  // 4 U units in batches of four: each die does what one die did for U of them, and the controller
   // the fourfold.
   const Picoseconds more = 3 * timed.parts().flash(1).total() * k_pages;
   CHECK(static_cast<double>(wait) == Approx(static_cast<double>(timed.copies(k_pages) + more)).epsilon(0.02));

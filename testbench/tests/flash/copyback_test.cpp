@@ -215,7 +215,7 @@ TEST_CASE("a copyback of a block goes word line by word line, and lets others in
   check_ledger(again);
   check_ledger(read);
   const Picoseconds reading = b.array.bus().read_command(1) + 50_us + b.array.bus().data_out(0, 4).total();
-  // Of the same lane, so behind the copyback until that is done; read-first lets it in after the
+  // Of the same queue, so behind the copyback until that is done; read-first lets it in after the
   // word line.
   CHECK(read.latency() == alone - 1_us + reading);
 }

@@ -19,7 +19,7 @@ struct NewTypeConfig {
 
 class NewTypeScheduler final : public tlmssd::Scheduler {
  public:
-  using Lane = tlmssd::Lane;
+  using DieQueue = tlmssd::DieQueue;
   using Picoseconds = tlmssd::Picoseconds;
   static constexpr std::string_view k_name = "new-name";
   static constexpr std::string_view k_summary =
@@ -28,16 +28,16 @@ class NewTypeScheduler final : public tlmssd::Scheduler {
   explicit NewTypeScheduler(const Config& config) : config_(config) {}
 
   // The queue of its die that an operation joins: models/base/flash_op.h says what is known of it.
-  [[nodiscard]] Lane lane(const tlmssd::FlashOp& op) const override {
+  [[nodiscard]] DieQueue queue(const tlmssd::FlashOp& op) const override {
     const bool waited_for = op.purpose == tlmssd::Purpose::host || op.purpose == tlmssd::Purpose::map;
-    return op.command == tlmssd::FlashCommand::read && waited_for ? Lane::urgent : Lane::normal;
+    return op.command == tlmssd::FlashCommand::read && waited_for ? DieQueue::urgent : DieQueue::normal;
   }
   // Which goes next; the first of each came at these instants.
-  [[nodiscard]] Lane next(Picoseconds urgent_since, Picoseconds normal_since,
-                          Picoseconds now) const override {
-    if (overdue(normal_since, now)) return Lane::normal;
+  [[nodiscard]] DieQueue next(Picoseconds urgent_since, Picoseconds normal_since,
+                              Picoseconds now) const override {
+    if (overdue(normal_since, now)) return DieQueue::normal;
     const double urgent = config_.weight * static_cast<double>(now - urgent_since);
-    return urgent >= static_cast<double>(now - normal_since) ? Lane::urgent : Lane::normal;
+    return urgent >= static_cast<double>(now - normal_since) ? DieQueue::urgent : DieQueue::normal;
   }
   [[nodiscard]] bool overdue(Picoseconds since, Picoseconds now) const override {
     return now - since >= config_.bound;
