@@ -20,7 +20,7 @@ from tlmssd.scenario import flat_parameters
 from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.experiment import Effect, Finding, Trial, _logs
-from tlmssd.whatif.interactions import _contrast
+from tlmssd.whatif.interactions import Interaction, _contrast
 from tlmssd.whatif.page import page_of
 from tlmssd.whatif.resources import Step, more_pieces, resources
 from tlmssd.whatif.terminal import interaction_words, text_of
@@ -382,6 +382,30 @@ def test_waiting_comes_before_dies_where_it_is_most_of_their_gain(scenario, tmp_
     assert "the drive is held up by erase, not short of dies" in most._repr_html_()
     less = whatif(scenario, "read.mean", run=Lab(tmp_path / "b", latency(800)), **options)
     assert (less.first, less.choice) == ("dies", None)
+
+
+def test_no_resource_comes_before_a_larger_gain_by_luck(scenario, tmp_path):
+    """Erase saves most of what dies save on average, but seeds differ by more than that."""
+
+    def latency(settings, seed):
+        if "ssd.flash.ways" in settings and "ssd.flash.channels" not in settings:
+            return 20.0 * seed**4
+        erase = {1: 150.0, 2: 100.0, 3: 1600.0}
+        return erase[seed] if "ssd.flash.part.erase_latency" in settings else 1000.0
+
+    options = {"seeds": 3, "steps": [3.0], "factorial": False}
+    found = whatif(scenario, "read.mean", run=Lab(tmp_path, latency), **options)
+    assert (found.first, found.choice) == ("dies", None)
+    assert "Most is gained by dies" in text_of(found)
+
+
+def test_what_seeds_leave_open_is_not_called_independent():
+    def words(*logs):
+        return interaction_words(Interaction(("a", "b"), Effect(logs), Effect(logs)), True)
+
+    assert words(0.5, -0.5, 0.1) == "not told by these seeds"
+    assert words(0.01, -0.01, 0.0) == "independent"
+    assert words(0.2, 0.21, 0.2) == "help each other"
 
 
 def test_spare_flash_comes_before_dies_where_it_takes_most_of_their_time(scenario, tmp_path):

@@ -5,12 +5,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
 
 from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
-
-CONFIDENCE = 0.95
+from tlmssd.statistics import mean_bounds
 
 
 @dataclass(frozen=True)
@@ -54,12 +52,8 @@ class Reading:
     def bound(self) -> float:
         """What the true mean does not go beyond with 95 % (Student's t, one side), on the side that
         the target forbids; the value itself of a single seed."""
-        count = len(self.values)
-        if count < 2:
-            return self.mean
-        error = float(np.std(self.values, ddof=1)) / math.sqrt(count)
-        width = error * float(stats.t.ppf(CONFIDENCE, count - 1))
-        return self.mean + (width if self.target.at_most else -width)
+        low, high = mean_bounds(self.values)
+        return high if self.target.at_most else low
 
     @property
     def is_met(self) -> bool:

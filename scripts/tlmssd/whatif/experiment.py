@@ -59,6 +59,11 @@ class Effect:
         """Whether seeds leave a doubt about its sign; a single seed says nothing of that."""
         return self.interval is not None and not self.is_certain
 
+    def is_within(self, share: float) -> bool:
+        """Whether the interval leaves no room for changes larger than this, in either direction."""
+        interval = self.interval
+        return interval is not None and 1 / (1 + share) - 1 <= interval[0] <= interval[1] <= share
+
 
 @dataclass(frozen=True)
 class Trial:

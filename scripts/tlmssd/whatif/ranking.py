@@ -96,9 +96,10 @@ def _choice(bench: Bench, found: Sequence[Finding], more_is_better: bool) -> Cho
 
 
 def _part(narrower: Finding, wider: Finding, more_is_better: bool) -> float:
-    """The share of what the wider does that the narrower explains; 0 where it gains nothing."""
+    """The share of what the wider does that the narrower explains; 0 where it gains nothing, or
+    seeds leave a doubt about either."""
     gain = narrower.gain(more_is_better)
-    if gain <= LEAST_GAIN:
+    if gain <= LEAST_GAIN or _are_doubtful(wider, narrower):
         return 0.0
     share = saved(gain) / saved(wider.gain(more_is_better))
     if (wider.resource.name, narrower.resource.name) in WORK_OR_WASTE:
@@ -107,12 +108,19 @@ def _part(narrower: Finding, wider: Finding, more_is_better: bool) -> float:
 
 
 def _alike(wider: Finding, narrower: Finding, more_is_better: bool) -> float | None:
-    """What the wider saves as a share of the narrower; None where they are not alike."""
+    """What the wider saves as a share of the narrower; None where they are not alike, or seeds
+    leave a doubt about either."""
     gains = [one.gain(more_is_better) for one in (wider, narrower)]
-    if min(gains) <= 0:
+    if min(gains) <= 0 or _are_doubtful(wider, narrower):
         return None
     share = saved(gains[0]) / saved(gains[1])
     return share if HALF < share < 1 / HALF else None
+
+
+def _are_doubtful(*findings: Finding) -> bool:
+    """Whether seeds leave a doubt about one of the gains: what they are of one another is then a
+    matter of luck."""
+    return any(finding.largest.effect.is_doubtful for finding in findings)
 
 
 def _few_or_slow(

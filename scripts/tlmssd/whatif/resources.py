@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 
 from tlmssd import drive as at
 from tlmssd.drive import Drive, bytes_text
+from tlmssd.quantities import quantity_text
+from tlmssd.units import parse
 
 PART = "ssd.flash.part."
 MAP_CACHE = "firmware.mapping.cache"
@@ -231,7 +233,12 @@ def _pslc(drive: Drive, share: float) -> Step:
     """More of both kinds; the drive's flash stays, so that less of it is left in native mode."""
     there = [path for path, size in zip(PSLC, _pslc_sizes(drive), strict=True) if size > 0]
     settings = {path: drive.scaled(path, 1 + share) for path in there}
-    return Step(drive.text(there[0]), settings[there[0]], 1 + share, settings)
+    return Step(_told(drive.text(there[0])), _told(settings[there[0]]), 1 + share, settings)
+
+
+def _told(text: str) -> str:
+    """A size in the unit that fits; a share as it is."""
+    return text if "%" in text else _size(int(parse(text)))
 
 
 def _map_cache(drive: Drive, share: float) -> Step:
@@ -358,9 +365,6 @@ def _thresholds(drive: Drive, share: float) -> Step | None:
 
 def _plain(text: str) -> str:
     """Times in us, the ends of a list: '77.1..116 us'."""
-    from tlmssd.quantities import quantity_text
-    from tlmssd.units import parse
-
     values = sorted({parse(part) for part in _parts(text)})
     texts = [quantity_text(value, "s") for value in values]
     return texts[0] if len(texts) == 1 else f"{texts[0]} to {texts[-1]}"
@@ -373,6 +377,4 @@ def _parts(text: str) -> Iterable[str]:
 
 
 def _size(number: int) -> str:
-    from tlmssd.quantities import quantity_text
-
     return quantity_text(number, "B")

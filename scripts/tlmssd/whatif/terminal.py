@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from tlmssd.whatif import WhatIf
 
 
+INDEPENDENT = 0.1
+"""Effects beyond the sum that may be larger than this are not called independent."""
+
+
 def text_of(found: "WhatIf") -> str:
     """The metric, the ranked table, what can be concluded, and the interactions."""
     parts = [_head(found), _table(found), conclusion(found)]
@@ -156,7 +160,9 @@ def interaction_words(part: Interaction, more_is_better: bool) -> str:
         return "cannot be told"
     if part.beyond.interval is None:
         return "not known with one seed"
-    if not part.beyond.is_certain or abs(part.beyond.mean) < LEAST_GAIN:
+    if part.beyond.is_doubtful and not part.beyond.is_within(INDEPENDENT):
+        return "not told by these seeds"
+    if part.beyond.is_doubtful or abs(part.beyond.mean) < LEAST_GAIN:
         return "independent"
     good = (part.beyond.mean > 0) == more_is_better
     return "help each other" if good else "replace each other"
