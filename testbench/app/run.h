@@ -71,6 +71,8 @@ class Run {
   void write_until_steady(std::size_t step);
   std::vector<Load> make_steady_state(std::size_t number, bool sustained);
   void tell_step(const nlohmann::ordered_json& told);
+  void tell_lost(std::size_t number, std::uint64_t lost);
+  [[nodiscard]] std::string lost_before() const;
   [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
   void begin_rounds(SteadyRounds& rounds);
   void age();

@@ -1,5 +1,6 @@
 // How the drive comes to be as the run finds it: preconditioning, age, or a snapshot; and the
 // loads' own warm-up.
+#include <algorithm>
 #include <fmt/format.h>
 #include <iostream>
 
@@ -63,12 +64,15 @@ void Run::precondition() {
     std::vector<Load> loads = steps_->make_step(i);
     if (step.to_steady_state()) loads = make_steady_state(i, step.sustained);
     const std::uint64_t before = simulation_->driver().requests_done();
+    const std::uint64_t lost_before = simulation_->ssd().firmware_statistics().lost_reads;
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
                       expected_requests(loads), shows_progress());
     simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
     simulation_->run_untimed(loads, step.sustained);
     write_until_steady(i);
     if (step.idle) simulation_->idle();
+    const std::uint64_t lost = simulation_->ssd().firmware_statistics().lost_reads;
+    tell_lost(i, lost < lost_before ? lost : lost - lost_before);  // less: counted anew meanwhile
     progress.finish();
   }
   simulation_->driver().set_progress_hook(nullptr);
@@ -113,6 +117,39 @@ void Run::begin_rounds(SteadyRounds& rounds) {
   rounds.begin(simulation_->ssd().event_queue().now());
 }
 
+/// Reads of the flash that were given up during a step: what they were for is lost.
+void Run::tell_lost(std::size_t number, std::uint64_t lost) {
+  if (lost == 0) return;
+  Json all = steady_steps_.empty() ? Json::array() : Json::parse(steady_steps_);
+  const std::string what = fmt::format("{} reads lost", lost);
+  const auto own =
+      std::find_if(all.begin(), all.end(), [&](const Json& one) { return one["step"] == number; });
+  if (own == all.end()) {
+    all.push_back(
+        {{"step", number}, {"met", true}, {"text", fmt::format("precondition.{}: {}", number, what)}});
+    all.back()["reads_lost"] = lost;
+  } else {
+    (*own)["text"] = (*own)["text"].get<std::string>() + "; " + what;
+    (*own)["reads_lost"] = lost;
+  }
+  steady_steps_ = all.dump();
+}
+
+/// Where data were lost before the run; empty: nowhere.
+std::string Run::lost_before() const {
+  std::string where;
+  if (!steady_steps_.empty()) {
+    for (const Json& step : Json::parse(steady_steps_)) {
+      if (!step.contains("reads_lost")) continue;
+      where += fmt::format("{}precondition.{} ({} reads lost)", where.empty() ? "" : ", ",
+                           step["step"].get<std::size_t>(), step["reads_lost"].get<std::uint64_t>());
+    }
+  }
+  if (const std::size_t at = age_text_.rfind(", "); age_text_.ends_with(" reads lost"))
+    where += fmt::format("{}age ({})", where.empty() ? "" : ", ", age_text_.substr(at + 2));
+  return where;
+}
+
 /// In simulated time, which a step takes with `until: steady` alone.
 void Run::write_until_steady(std::size_t number) {
   const PreconditionStep step = steps_->read_step(number);
@@ -139,8 +176,12 @@ void Run::note_failures(std::vector<std::string>& notes, const char* when, std::
   HostDriver& driver = simulation_->driver();
   if (driver.failed() == failed_before) return;
   failures_ = true;
-  notes.push_back(fmt::format("{}{} commands failed, the first: {}", when, driver.failed() - failed_before,
-                              driver.take_first_failure()));
+  std::string note = fmt::format("{}{} commands failed, the first: {}", when, driver.failed() - failed_before,
+                                 driver.take_first_failure());
+  if (const std::string where = lost_before();
+      !where.empty() && note.ends_with(name_of(HostStatus::media_error)))
+    note += "; data were lost before, in " + where;
+  notes.push_back(std::move(note));
 }
 
 /// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do
