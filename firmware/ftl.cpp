@@ -359,7 +359,7 @@ std::string Ftl::why_read_only() const {
                        core.config.gc.policy, units);
   }
   return "collection has no free block to work with, though those that are left would keep the capacity; "
-         "firmware.gc.low_water keeps more";
+         "with more spare flash (ssd.flash.spare_factor) the drive takes more";
 }
 
 Bytes Ftl::dram_bytes() const {
@@ -393,6 +393,7 @@ void Ftl::report(StatisticsSink& sink) const {
 
 void Ftl::reset_statistics() {
   parts_->core.stats = {};
+  parts_->flusher.turns().reset_statistics();
   parts_->core.map->reset_statistics();
   if (parts_->core.pslc) parts_->core.pslc->reset_statistics(parts_->hw.event_queue.now());
   if (parts_->cache) parts_->cache->reset_statistics();

@@ -20,7 +20,9 @@ std::string line_at(const std::string& text, std::size_t start) {
   return start < text.size() ? text.substr(start, text.find('\n', start) - start) : std::string("nothing");
 }
 
-void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors) {
+/// `programs_at_limit`: share of the time.
+void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t sectors,
+                    double programs_at_limit) {
   sink.value("commands", s.commands, "", "host commands completed");
   sink.value("host units read", s.host_units_read, "units", "mapping pages looked up by reads");
   sink.value("host units written", s.host_units_written, "units",
@@ -35,6 +37,9 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
   sink.value("waits for room", s.full_waits, "", "times a command waited for a free place");
   sink.value("read-modify-write reads", s.rmw_reads, "units",
              "units read back because they were written only in part");
+  sink.value("programs at limit", programs_at_limit, "",
+             "share of the time in which every parallel unit had as many programs of the buffer under way as "
+             "it may have (allocation.programs_per_pu)");
   sink.close();
 }
 
@@ -134,7 +139,7 @@ void Ftl::Parts::report_map(StatisticsSink& sink) const {
 void Ftl::Parts::report(StatisticsSink& sink) const {
   const FtlStatistics& s = core.stats;
   sink.open("firmware", "flash translation layer");
-  report_traffic(sink, s, core.layout.sectors);
+  report_traffic(sink, s, core.layout.sectors, flusher.turns().share_all_busy());
   Moves moves{core.layout.map_units > 0, core.pslc != nullptr, core.places != nullptr, {}};
   for (const Chosen& one : chosen) {
     if (const auto moved = one.feature->moved()) moves.by_features.push_back(*moved);

@@ -35,6 +35,7 @@ class Flusher {
   [[nodiscard]] BufferSpace& space() { return space_; }
   [[nodiscard]] Completions& completions() { return completions_; }
   [[nodiscard]] PuTurns& turns() { return turns_; }
+  [[nodiscard]] const PuTurns& turns() const { return turns_; }
   [[nodiscard]] std::uint64_t jobs_in_flight() const { return queue_.jobs(); }
   /// Units of the smallest program it sends without padding.
   [[nodiscard]] std::uint32_t least() const { return least_; }

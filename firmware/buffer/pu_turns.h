@@ -61,19 +61,29 @@ class PuTurns {
   void occupy(std::uint32_t pu) {
     core_.pool.promise(pu);
     if (++under_way_[pu] != most()) return;
-    ++busy_;
+    if (++busy_ == sequence_.size()) full_since_ = core_.hw.event_queue.now();
     may_take_[place_[pu] / 64] &= ~(std::uint64_t{1} << (place_[pu] % 64));
   }
   void vacate(std::uint32_t pu) {
     core_.pool.unpromise(pu);
     if (under_way_[pu]-- != most()) return;
-    --busy_;
+    if (busy_-- == sequence_.size()) full_ += core_.hw.event_queue.now() - full_since_;
     passed_over_ = false;
     may_take_[place_[pu] / 64] |= std::uint64_t{1} << (place_[pu] % 64);
   }
   /// The parallel unit has as many as it may have.
   [[nodiscard]] bool busy(std::uint32_t pu) const { return under_way_[pu] >= most(); }
   [[nodiscard]] bool all_busy() const { return busy_ == sequence_.size(); }
+  /// Share of the time measured in which all were busy.
+  [[nodiscard]] double share_all_busy() const {
+    const Picoseconds now = core_.hw.event_queue.now();
+    const Picoseconds full = full_ + (all_busy() ? now - full_since_ : 0);
+    return ratio(static_cast<double>(full), static_cast<double>(now - measured_from_));
+  }
+  void reset_statistics() {
+    full_ = 0;
+    measured_from_ = full_since_ = core_.hw.event_queue.now();
+  }
   /// Some parallel unit that has one would do, if it were not busy.
   template <class Fits>
   [[nodiscard]] bool any_under_way(Fits&& fits) const {
@@ -110,6 +120,9 @@ class PuTurns {
   std::vector<std::uint64_t> may_take_;   ///< a bit per position: the parallel unit may take another program
   std::uint32_t busy_ = 0;                ///< parallel units that may not
   bool passed_over_ = false;              ///< see passed_over()
+  Picoseconds full_since_ = 0;            ///< all are busy, if they are
+  Picoseconds full_ = 0;                  ///< time in which they were, until then
+  Picoseconds measured_from_ = 0;         ///< statistics
   bool restricted_ = false;               ///< features keep the present program from some parallel units
 };
 

@@ -134,7 +134,7 @@ void FlashArray::report(StatisticsSink& sink) const {
     }
   }
   const auto span = static_cast<double>(event_queue_.now() - measured_from_);
-  total.report(sink, span * config_.buses(), config_.multi_plane_reads);
+  total.report(sink, span * config_.buses(), config_.multi_plane_reads, config_.suspends());
   sink.open("dies", "all dies together");
   report_busy(sink, busy, span * geometry_.dies());
   sink.close();

@@ -70,6 +70,7 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
   job.pages_now = 0;
   job.suspends = 0;
   job.unsuspendable = false;
+  job.not_suspended = 0;
   const Picoseconds when = arrival(event_queue_, delay);
   in_forward_ = true;
   if (when > event_queue_.now()) {
@@ -229,13 +230,20 @@ bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
       if (running->op->copying() || !setup_.config.suspends_programs()) return false;
       break;
   }
-  if (running->unsuspendable || running->suspends >= setup_.part.max_suspends ||
-      !setup_.scheduler.suspends(*running->op) ||
-      setup_.scheduler.overdue(running->arrived, event_queue_.now())) {
-    return false;
-  }
+  if (running->unsuspendable || !setup_.scheduler.suspends(*running->op)) return false;
+  if (running->suspends >= setup_.part.max_suspends) return not_suspended(*die.array, SuspendLimit::suspends);
+  if (setup_.scheduler.overdue(running->arrived, event_queue_.now()))
+    return not_suspended(*die.array, SuspendLimit::starvation);
   if (event_queue_.now() >= running->suspendable) return true;
   retry_at(die, running->suspendable);
+  return not_suspended(*die.array, SuspendLimit::resume_time);
+}
+
+/// Counts what the limit forbids; false.
+bool FlashChannel::not_suspended(FlashJob& running, SuspendLimit limit) {
+  const auto bit = static_cast<std::uint8_t>(1U << static_cast<unsigned>(limit));
+  if ((running.not_suspended & bit) == 0) ++counts_.not_suspended[static_cast<std::size_t>(limit)];
+  running.not_suspended |= bit;
   return false;
 }
 
@@ -352,7 +360,7 @@ void FlashChannel::bus_free() {
 
 void FlashChannel::report(StatisticsSink& sink) const {
   const auto span = static_cast<double>(event_queue_.now() - measured_from_);
-  counts().report(sink, span, setup_.config.multi_plane_reads);
+  counts().report(sink, span, setup_.config.multi_plane_reads, setup_.config.suspends());
   for (std::uint32_t way = 0; way < dies_.size(); ++way) {
     sink.open("die_" + std::to_string(first_die_ + way), "one die, from its channel's point of view");
     BusyTimes times{};
@@ -368,6 +376,7 @@ FlashCounts FlashChannel::counts() const {
   const Picoseconds ahead = bus_ahead();
   result.bus_time[static_cast<std::size_t>(bus_use_)] -= ahead;
   result.data_time -= std::min(ahead, bus_data_);
+  result.memory_time -= std::clamp<Picoseconds>(ahead - bus_data_, 0, bus_memory_);
   return result;
 }
 
@@ -390,9 +399,11 @@ void FlashChannel::reset_statistics() {
   const auto use = static_cast<std::size_t>(bus_use_);
   const Picoseconds ahead = counts_.bus_time[use] - before.bus_time[use];
   const Picoseconds data_ahead = counts_.data_time - before.data_time;
+  const Picoseconds memory_ahead = counts_.memory_time - before.memory_time;
   counts_ = {};
   counts_.bus_time[use] = ahead;  // of the phase on the bus, what lies in the time measured
   counts_.data_time = data_ahead;
+  counts_.memory_time = memory_ahead;
   measured_from_ = event_queue_.now();
 }
 

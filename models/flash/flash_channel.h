@@ -135,7 +135,8 @@ class FlashChannel : public sc_core::sc_module {
   }
   [[nodiscard]] Action next_action(Die& die, FlashJob* job);
   [[nodiscard]] bool can_begin(const Die& die, const FlashJob& job) const;
-  [[nodiscard]] bool may_suspend(Die& die, const FlashJob& job);
+  bool may_suspend(Die& die, const FlashJob& job);
+  bool not_suspended(FlashJob& running, SuspendLimit limit);
   /// It may begin while its die is busy with another of its kind.
   [[nodiscard]] bool may_be_cached(const FlashJob& job) const {
     return (cache_program_ && job.op->command == FlashCommand::program) ||
@@ -223,6 +224,7 @@ class FlashChannel : public sc_core::sc_module {
   Picoseconds phase_until_ = 0;       // end of the latest phase: none may begin before
   BusUse bus_use_ = BusUse::command;  // of the latest phase
   Picoseconds bus_data_ = 0;          // its last part, in which bytes move
+  Picoseconds bus_memory_ = 0;        // the part before that, in which memory has yet to bring them
   bool armed_ = false;
   bool deferred_ = false;
   bool in_forward_ = false;            // within a call from the controller: no call back

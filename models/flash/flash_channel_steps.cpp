@@ -97,6 +97,8 @@ void FlashChannel::command(FlashJob& job, Picoseconds extra) {
   if (data > 0) charge(job, Cause::transfer, until);
   job.suspendable = until;
   hold_bus(job, until - data - extra, until, use, data);
+  bus_memory_ = extra;
+  counts_.memory_time += extra;
 }
 
 void FlashChannel::suspend(Die& die) {
@@ -186,6 +188,7 @@ void FlashChannel::finished(Die& die) {
     job.arrived = event_queue_.now();
     job.suspends = 0;
     job.unsuspendable = false;
+    job.not_suspended = 0;
     note_busy(die, job);
     die.queues[static_cast<std::size_t>(job.queue)].push_front(job);
   }
@@ -211,6 +214,7 @@ void FlashChannel::hold_bus(const FlashJob& job, Picoseconds control, Picosecond
   phase_until_ = until;
   bus_use_ = use;
   bus_data_ = data;
+  bus_memory_ = 0;
   counts_.data_time += data;
   counts_.bus_time[static_cast<std::size_t>(use)] += until - event_queue_.now();
   bus_until_ = until;

@@ -78,11 +78,10 @@ void FlashConfig::check() const {
 
 void FlashConfig::check_part(const NandPart& part, bool overtakes) const {
   ErrorList errors;
-  const bool suspends = suspends_programs() || suspends_erases();
-  if (suspends && !part.suspend) {
+  if (suspends() && !part.suspend) {
     errors.add(
         refusal("ssd.flash.suspend", suspend + ", but the part " + part.name + " cannot suspend", "none"));
-  } else if (suspends && !overtakes) {
+  } else if (suspends() && !overtakes) {
     errors.add(refusal(
         "ssd.flash.suspend",
         suspend + " needs a flash scheduling that lets reads overtake (read-first, write-drain)", "none"));

@@ -38,6 +38,7 @@ struct FlashConfig {
   [[nodiscard]] BytesPerSecond bus_rate() const { return bus; }  // 8 bits wide: a byte per transfer
   [[nodiscard]] bool suspends_programs() const { return suspend == "program" || suspend == "both"; }
   [[nodiscard]] bool suspends_erases() const { return suspend == "erase" || suspend == "both"; }
+  [[nodiscard]] bool suspends() const { return suspends_programs() || suspends_erases(); }
   [[nodiscard]] bool budgets_power() const { return read_power == "budgeted"; }
   [[nodiscard]] bool has_gangs() const { return organisation != "channels"; }
   /// The channels of a gang have one data bus.

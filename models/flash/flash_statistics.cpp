@@ -1,6 +1,7 @@
 #include "models/flash/flash_statistics.h"
 
 #include <string>
+#include <utility>
 
 namespace tlmssd {
 
@@ -27,7 +28,10 @@ void FlashCounts::add(const FlashCounts& other) {
   }
   for (std::size_t u = 0; u < k_bus_uses; ++u) bus_time[u] += other.bus_time[u];
   data_time += other.data_time;
+  memory_time += other.memory_time;
   suspends += other.suspends;
+  for (std::size_t limit = 0; limit < k_suspend_limits; ++limit)
+    not_suspended[limit] += other.not_suspended[limit];
 }
 
 Picoseconds FlashCounts::bus_busy() const {
@@ -45,14 +49,28 @@ void FlashCounts::report_planes(StatisticsSink& sink, std::size_t command) const
   sink.close();
 }
 
-void FlashCounts::report(StatisticsSink& sink, double span, bool planes) const {
+void FlashCounts::report_not_suspended(StatisticsSink& sink) const {
+  static constexpr std::array<std::pair<const char*, const char*>, k_suspend_limits> k_limits = {
+      {{"most_suspends", "they had been suspended as often as the part allows (max_suspends)"},
+       {"resume_time", "they had gone on for less than the part asks for (min_resume_time)"},
+       {"starvation", "they had waited for longer than the scheduling allows (starvation_bound)"}}};
+  sink.open("not_suspended", "programs and erases that a read waited for because of a limit, once for each");
+  for (std::size_t limit = 0; limit < k_suspend_limits; ++limit)
+    sink.value(k_limits[limit].first, not_suspended[limit], "", k_limits[limit].second);
+  sink.close();
+}
+
+void FlashCounts::report(StatisticsSink& sink, double span, bool planes, bool suspending) const {
   sink.value("bus_utilisation", share(static_cast<double>(bus_busy()), span), "",
              "share of the time in which the bus was held");
   sink.value("bus_data", share(static_cast<double>(data_time), span), "",
              "share of the time in which bytes moved on the bus");
   sink.value("bus_command", share(static_cast<double>(bus_busy() - data_time), span), "",
              "share of the time that command, address and status cycles and their waits took on the bus");
+  sink.value("bus_memory", share(static_cast<double>(memory_time), span), "",
+             "share of the time in which the bus was held for data that memory had yet to bring");
   sink.value("suspends", suspends, "", "programs and erases suspended for reads");
+  if (suspending) report_not_suspended(sink);
   for (std::size_t c = 0; c < k_flash_commands; ++c) {
     std::uint64_t operations = 0;
     for (const Kind& kind : kinds[c]) operations += kind.operations;

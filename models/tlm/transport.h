@@ -161,7 +161,8 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
   std::uint16_t pages_now = 0;        // of the step under way
   std::uint16_t suspends = 0;         // of the step under way
   DieQueue queue = DieQueue::normal;
-  bool unsuspendable : 1 = false;  // it: the die has said that it is too late
+  bool unsuspendable : 1 = false;      // it: the die has said that it is too late
+  std::uint8_t not_suspended : 3 = 0;  // it, because of these limits: a bit for each
 
   // The controller's.
   bool memory_open : 1 = false;  // memory has not answered yet

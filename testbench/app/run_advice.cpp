@@ -45,8 +45,12 @@ std::vector<PreconditionStep> Run::steps_carried_out() const {
 /// Whether the drive is as `state: steady` has left it.
 bool Run::drawn_steady() const {
   if (steady_steps_.empty()) return false;
-  const auto last = nlohmann::ordered_json::parse(steady_steps_).back();
-  if (!last.contains("state")) return false;
+  auto told = nlohmann::ordered_json::parse(steady_steps_);
+  std::erase_if(told.get_ref<nlohmann::ordered_json::array_t&>(), [](const nlohmann::ordered_json& step) {
+    return !step.contains("state") && !step.contains("rounds");  // that data were lost is all that is told
+  });
+  if (told.empty() || !told.back().contains("state")) return false;
+  const auto& last = told.back();
   const std::vector<PreconditionStep> steps = steps_carried_out();
   const std::size_t behind = std::min(last["step"].get<std::size_t>() + 1, steps.size());
   return std::none_of(steps.begin() + static_cast<std::ptrdiff_t>(behind), steps.end(),
@@ -119,6 +123,7 @@ AdviserFacts Run::adviser_facts() const {
     if (i < ends.size()) {
       end.wanted = loads_[i].wanted - std::min(loads_[i].wanted, loads_[i].warm_up);
       end.issued = ends[i].issued;
+      end.measured = ends[i].measured;
       end.lag = ends[i].lag;
       end.lasted = ends[i].lasted;
       end.by_time = ends[i].by_time;
@@ -146,7 +151,8 @@ ChosenLimits Run::chosen_limits() const {
                       config.part.finishes_pulse(),
                       scheduler.overtakes() && !scheduler.overdue(0, 0),
                       config.firmware.buffer.is_write_through(),
-                      config.cpu.assignment.pins()};
+                      config.cpu.assignment.pins(),
+                      static_cast<double>(config.part.erase_latency) * 1e-12};
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;

@@ -427,7 +427,11 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
       continue;
     }
     load->unflushed = unflushed_after(request.opcode, load->unflushed);
-    if (request.opcode != HostOpcode::flush) ++untimed_ends_[load->number].issued;
+    StreamEnd& end = untimed_ends_[load->number];
+    if (request.opcode != HostOpcode::flush) {
+      ++end.issued;
+      if (ramping_ == 0) ++end.measured;
+    }
     PlacedRequest piece = request;
     bool failed = false;
     do {

@@ -48,10 +48,11 @@ struct HostDriverConfig {
 
 /// How a load came to its end.
 struct StreamEnd {
-  std::uint64_t issued = 0;  ///< requests, but for flushes
-  Picoseconds lag = 0;       ///< by which the last was issued after its time; open loop only
-  Picoseconds lasted = 0;    ///< from the load's start to its last request
-  bool by_time = false;      ///< its runtime ended it
+  std::uint64_t issued = 0;    ///< requests, but for flushes
+  Picoseconds lag = 0;         ///< by which the last was issued after its time; open loop only
+  Picoseconds lasted = 0;      ///< from the load's start to its last request
+  bool by_time = false;        ///< its runtime ended it
+  std::uint64_t measured = 0;  ///< of those issued, behind the ramps of all loads; untimed only
 };
 
 /// A read returned wrong data: the emulator (not the scenario) is at fault.

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "models/base/quantity_text.h"
+#include "testbench/report/advice/busy_parts.h"
 #include "testbench/report/advice/resources.h"
 #include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
@@ -180,12 +181,16 @@ void not_measured(const Evidence& e) {
           "load.ramp_time or load.ramp_requests");
     return;
   }
-  if (!e.measured()) return;
   const Json& loads = e.report["results"]["loads"];
   std::vector<std::string> names;
+  std::size_t at_work = 0;
   for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
-    if (e.facts.loads[i].issued > 0 && loads[i]["commands"] == 0) names.push_back(e.facts.loads[i].name);
+    const LoadEnd& load = e.facts.loads[i];
+    if (load.issued == 0) continue;
+    ++at_work;
+    if (e.facts.timed ? loads[i]["commands"] == 0 : load.measured == 0) names.push_back(load.name);
   }
+  if (names.size() == at_work) return;  // of none: nothing more to tell
   if (names.empty()) return;
   const std::string others = names.size() == 1 ? "" : fmt::format(" and {} other loads", names.size() - 1);
   e.say(fmt::format("nothing is measured of {}{}: measurement begins when the ramps of all loads are "
@@ -371,7 +376,7 @@ void warm_up_visible(const Evidence& e) {
 /// A resource that limits the run at a value that was not chosen.
 void default_matters(const Evidence& e) {
   const auto& statistics = e.report["statistics"];
-  for (const Utilisation& use : plain_utilisations(statistics)) {
+  for (const Utilisation& use : working_utilisations(statistics)) {
     if (use.mean() < k_saturated) continue;
     const std::optional<Resource> resource = find_resource(use.label, statistics);
     if (!resource) continue;

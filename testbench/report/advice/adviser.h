@@ -26,13 +26,14 @@ struct Advice {
 /// How a load came to its end.
 struct LoadEnd {
   std::string name;
-  std::uint64_t issued = 0;  ///< requests
-  std::uint64_t wanted = 0;  ///< number_ios; 0: not given
-  Picoseconds lag = 0;       ///< by which its last request was issued after its time; open loop only
-  Picoseconds lasted = 0;    ///< from its start to its last request
-  Picoseconds active = 0;    ///< of the time measured, from its first command to the end of its last
-  bool by_time = false;      ///< its runtime ended it
-  bool made = false;         ///< by a generator in closed loop: it asks for the same all the time
+  std::uint64_t issued = 0;    ///< requests
+  std::uint64_t measured = 0;  ///< of an untimed run, those behind the ramps of all loads
+  std::uint64_t wanted = 0;    ///< number_ios; 0: not given
+  Picoseconds lag = 0;         ///< by which its last request was issued after its time; open loop only
+  Picoseconds lasted = 0;      ///< from its start to its last request
+  Picoseconds active = 0;      ///< of the time measured, from its first command to the end of its last
+  bool by_time = false;        ///< its runtime ended it
+  bool made = false;           ///< by a generator in closed loop: it asks for the same all the time
   std::uint32_t depth =
       0;  ///< requests that it keeps outstanding; 0: open loop, or an earlier load of its job
   std::string key_of_depth;   ///< parameter

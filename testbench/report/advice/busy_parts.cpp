@@ -13,7 +13,9 @@ constexpr double k_even = 0.9;  ///< of the busiest, from which on all of a kind
 constexpr double k_as_busy = 0.98;
 /// Of the time measured, up to which the own time of a load tells more.
 constexpr double k_nearly_all = 0.9;
-/// From this share of the dies' time on, data on their way in or out are what limits them.
+/// Of the time, from which on what moves the dies' data has little left for more dies.
+constexpr double k_moves_much = 0.7;
+/// From this share of waits for dies on, data on their way in or out are what limits them.
 constexpr double k_held_for_rate = 1.0 / 3;
 
 /// Scales the shares of a kind to this mean, all alike as far as none is beyond 1; what is beyond
@@ -32,26 +34,49 @@ void scale_to(double mean, Utilisation& use) {
   for (double& share : use.shares) share = std::min(share + beyond * (1 - share) / room, 1.0);
 }
 
+void take_off_waits(Utilisation& channels, const nlohmann::ordered_json& statistics) {
+  const nlohmann::ordered_json* const flash = find_group(statistics, "flash");
+  if (flash == nullptr) return;
+  std::size_t number = 0;
+  for (const auto& [name, group] : flash->items()) {
+    if (number == channels.shares.size() || !group.is_object() || !group.contains("bus_utilisation"))
+      continue;
+    double& share = channels.shares[number++];
+    share -= std::min(share, number_in(group, "bus memory"));
+  }
+}
+
 }  // namespace
+
+std::vector<Utilisation> working_utilisations(const nlohmann::ordered_json& statistics) {
+  std::vector<Utilisation> uses = plain_utilisations(statistics);
+  for (Utilisation& use : uses)
+    if (use.label == "channels") take_off_waits(use, statistics);
+  return uses;
+}
 
 MeasuredDrive::MeasuredDrive(const nlohmann::ordered_json& report, const ChosenLimits& chosen)
     : statistics(report["statistics"]),
       loads(report["results"]["loads"]),
-      uses(plain_utilisations(statistics)),
+      uses(working_utilisations(statistics)),
       limits(chosen),
       measured_(report["measured_time"]["value"].get<double>()) {
   for (Utilisation& use : uses)
     use.apart = use.label == "cores" && limits.pins_stages && use.shares.size() > 1;
+  for (const Utilisation& use : plain_utilisations(statistics))
+    if (use.label == "channels" && use.mean() > 0) channels_work_ = busy("channels") / use.mean();
 }
 
 std::optional<MeasuredDrive> MeasuredDrive::in_time_of(const nlohmann::ordered_json& load) const {
   if (!load.contains("own_time") || !load["own_time"].contains("utilisation")) return {};
-  if (load["own_time"]["span"]["value"].get<double>() > k_nearly_all * measured_) return {};
+  const auto span = load["own_time"]["span"]["value"].get<double>();
+  if (span > k_nearly_all * measured_) return {};
   MeasuredDrive own = *this;
   own.own_ = &load["own_time"]["utilisation"];
+  own.whose_part_ = span / measured_;
   for (Utilisation& use : own.uses) {
     if (use.mean() == 0) continue;
-    scale_to(own.own_->value(use.label, 0.0), use);
+    scale_to(own.own_->value(use.label, 0.0) * (use.label == "channels" ? channels_work_ : 1), use);
   }
   own.whose = load["name"].get<std::string>();
   own.time = "the time of " + own.whose;
@@ -79,6 +104,7 @@ double MeasuredDrive::dies_busy_with(std::string_view work) const {
 
 bool uneven(const Utilisation& use) {
   if (use.apart) return use.highest() >= k_busy_resource;
+  if (use.label == "cores") return false;  // any of them takes what the busy ones have no time for
   return use.highest() >= k_busy_resource && use.mean() < k_busy_resource &&
          use.mean() < k_even * use.highest();
 }
@@ -125,8 +151,34 @@ double MeasuredDrive::held() const {
   return dies > 0 ? 1 - busy("die arrays") / dies : 0;
 }
 
+double MeasuredDrive::share_of_transfers() const {
+  const double most = std::max({busy("channels"), busy("gangs"), busy("bus"), busy("DRAM")});
+  const double left = std::clamp((1 - most) / (1 - k_moves_much), 0.0, 1.0);
+  const double own = held();
+  return own > 0 ? own / (own + (1 - own) * left) : 0;
+}
+
 bool MeasuredDrive::transfers_limit() const {
-  return held() >= k_held_for_rate || busy("channels") > busy("die arrays");
+  return share_of_transfers() >= k_held_for_rate;
+}
+
+double MeasuredDrive::share_of_needed_erases() const {
+  const nlohmann::ordered_json* const flash = find_group(statistics, "flash");
+  const nlohmann::ordered_json* const erases = flash == nullptr ? nullptr : find_group(*flash, "erase");
+  const nlohmann::ordered_json* const parts = find_group(statistics, "write amplification");
+  const Utilisation* const dies = use_of("dies");
+  const double collecting = number_in(statistics, "busy gc") * measured_;
+  if (erases == nullptr || !erases->contains("gc") || parts == nullptr || dies == nullptr || collecting <= 0)
+    return 0;
+  const double erasing = number_in((*erases)["gc"], "operations") * limits.erase_seconds /
+                         static_cast<double>(dies->shares.size());
+  const double copied = number_in(*parts, "garbage collection");
+  const double all = number_in(*parts, "total");
+  return all > 0 ? std::min(erasing / collecting, 1.0) * (1 - std::min(copied / all, 1.0)) : 0;
+}
+
+double MeasuredDrive::programs_at_limit() const {
+  return std::min(number_in(statistics, "programs at limit") / whose_part_, 1.0);
 }
 
 }  // namespace tlmssd

@@ -30,6 +30,10 @@ std::vector<std::string> busy_ones(const Utilisation& use);
 /// "one of " or "3 of ".
 std::string some_of(std::size_t number);
 
+/// As plain_utilisations(), of each part what it does itself: a channel is held while a program's
+/// data come out of memory, which is none of its work.
+std::vector<Utilisation> working_utilisations(const nlohmann::ordered_json& statistics);
+
 /// The statistics of a run, and what is worked out of them once. Refers to the report it was made
 /// of.
 struct MeasuredDrive {
@@ -52,8 +56,16 @@ struct MeasuredDrive {
   [[nodiscard]] std::optional<Resource> limiting(const Utilisation& use) const;
   /// Of the time in which dies are taken, the share in which their arrays rest.
   [[nodiscard]] double held() const;
+  /// Of a wait for dies, what is one for data on their way in or out: the time in which arrays
+  /// rest, and the more of the rest the less what moves the data has left to give.
+  [[nodiscard]] double share_of_transfers() const;
   /// Whether the rate at which dies work is that of the data on their way.
   [[nodiscard]] bool transfers_limit() const;
+  /// Of the time that collection takes of the dies, what no spare flash would save: each block is
+  /// erased once before the host's data fill it.
+  [[nodiscard]] double share_of_needed_erases() const;
+  /// Share of the time in which no parallel unit could take another program of the write buffer.
+  [[nodiscard]] double programs_at_limit() const;
 
   const nlohmann::ordered_json& statistics;
   const nlohmann::ordered_json& loads;  ///< their results
@@ -65,6 +77,8 @@ struct MeasuredDrive {
 
  private:
   double measured_;                              ///< seconds
+  double whose_part_ = 1;                        ///< of that, which was that load's own time
+  double channels_work_ = 1;                     ///< of the time in which they are held
   const nlohmann::ordered_json* own_ = nullptr;  ///< utilisation in a load's own time; null: in all of it
 };
 

@@ -24,6 +24,7 @@ struct ChosenLimits {
   bool prefers_reads = false;   ///< those of the host overtake programs (ssd.flash.scheduling)
   bool writes_through = false;  ///< a write completes when it is in flash (firmware.buffer.mode)
   bool pins_stages = false;     ///< to some of the cores (ssd.cpu.assignment)
+  double erase_seconds = 0;     ///< of a block
   /// The drive's parameter that limits how many commands are under way; empty: none that loads
   /// would exceed.
   std::string commands_under_way = "";

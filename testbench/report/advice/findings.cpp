@@ -85,11 +85,15 @@ SharesOfLoads occupants_of(const MeasuredDrive& drive, const std::string& asker)
 std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const MeasuredDrive& drive) {
   const std::string& load = asker.load;
   std::vector<Remedy> remedies;
-  const auto add = [&](Remedy remedy, double share) {
+  const auto add = [&](const Remedy& remedy, double share) {
     auto at = std::find_if(remedies.begin(), remedies.end(),
                            [&](const Remedy& g) { return g.cause == remedy.cause; });
-    if (at == remedies.end()) at = remedies.insert(remedies.end(), std::move(remedy));
+    if (at == remedies.end()) {
+      at = remedies.insert(remedies.end(), remedy);
+      at->share = at->along = 0;
+    }
     at->share += share;
+    if (remedy.share > 0) at->along += share * remedy.along / remedy.share;
   };
   const SharesOfLoads writers = writers_of(drive, load);
   const SharesOfLoads readers = readers_of(drive, load);
@@ -122,14 +126,7 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
     add({who, those_reads, 0}, part["share"].get<double>());
     others += part["share"].get<double>();
   }
-  for (const auto& [cause, part] : told["ledger"].items()) {
-    double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
-    const bool turns = cause == "submission" && !drive.limits.turns.empty();
-    if (turns)
-      share = without_others(share, occupants_of(drive, load), "commands of ",
-                             "that load, or " + drive.limits.turns);
-    Remedy remedy =
-        cause == "load limit" && for_others ? own_limit(drive, asker) : remedy_of(cause, drive, asker);
+  const auto tell = [&](const std::string& cause, bool turns, Remedy remedy, double share) {
     const bool makes_room = remedy.cause == of_collection(drive, asker).cause || remedy.cause == k_folding;
     if (makes_room && !load.empty() && !for_whom.empty() && for_whom != load) {
       remedy.cause += " for writes of " + for_whom;
@@ -145,6 +142,18 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
       share = without_others(share, readers, "reads of ", those_reads);
     }
     add(remedy, share);
+  };
+  for (const auto& [cause, part] : told["ledger"].items()) {
+    double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
+    const bool turns = cause == "submission" && !drive.limits.turns.empty();
+    if (turns)
+      share = without_others(share, occupants_of(drive, load), "commands of ",
+                             "that load, or " + drive.limits.turns);
+    if (cause == "load limit" && for_others) {
+      add(own_limit(drive, asker), share);
+      continue;
+    }
+    for (Remedy& remedy : remedies_for(cause, drive, asker)) tell(cause, turns, remedy, share * remedy.share);
   }
   std::stable_sort(remedies.begin(), remedies.end(),
                    [](const Remedy& a, const Remedy& b) { return a.share > b.share; });
@@ -172,18 +181,6 @@ void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
                                  resource.full_name(), share_text(share), drive.time, drive.rate, 1 / share),
                      resource.all_keys()});
   }
-}
-
-/// Utilisation of the busiest resource but the dies and what `remedy` names or takes along, which
-/// limits the rate when these do not.
-double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive) {
-  double most = 0;
-  for (const Utilisation& use : drive.uses) {
-    const std::optional<Resource> resource = drive.limiting(use);
-    if (!resource || remedy.cause.find(resource->name) != std::string::npos) continue;
-    if (!remedy.takes_its_own || use.label.starts_with("link")) most = std::max(most, use.mean());
-  }
-  return most;
 }
 
 void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<Finding>& found) {
@@ -231,7 +228,7 @@ TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
 bool dies_without_queue(const MeasuredDrive& drive, std::vector<Finding>& found) {
   const TimeOfCommands time = time_of_commands(drive);
   if (time.waits > k_hardly_waits || time.arrays < k_most_of_time) return false;
-  const Remedy own = remedy_of("sense", drive, {});
+  const Remedy own = remedies_for("sense", drive, {}).front();
   found.push_back({own.cause,
                    fmt::format("the dies: {} of {} busy, but commands hardly wait for them; {} is {} of what "
                                "commands take, without that at most {:.1f} times {}",
@@ -334,11 +331,13 @@ void slow_commands(const ShownResults& part, const MeasuredDrive& drive, std::ve
     std::string shares;
     for (std::size_t i = 0; i < std::min<std::size_t>(remedies.size(), 3) && remedies[i].share >= 0.005; ++i)
       shares += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", remedies[i].cause, remedies[i].share * 100);
-    found.push_back({remedies.front().cause,
-                     fmt::format("p99.9 of {}, {}: {}; without the first at least {}", part.of(name),
-                                 time_text(latency * 1e3), shares,
-                                 time_text(latency * 1e3 * (1 - remedies.front().share))),
-                     remedies.front().look_at, remedies.front().look_at_firmware});
+    found.push_back(
+        {remedies.front().cause,
+         fmt::format(
+             "p99.9 of {}, {}: {}; without the first at least {}", part.of(name), time_text(latency * 1e3),
+             shares,
+             time_text(latency * 1e3 * std::max(1 - remedies.front().share - remedies.front().along, 0.0))),
+         remedies.front().look_at, remedies.front().look_at_firmware});
   }
 }
 

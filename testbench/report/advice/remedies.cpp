@@ -14,9 +14,15 @@ constexpr const char* k_addresses = "the addresses that are asked for";
 constexpr const char* k_collection = "collection";
 constexpr const char* k_limit = "the limit of commands under way";
 constexpr const char* k_own_limit = "the load's own limit of commands under way";
-/// From this share of the dies' time on, data on their way in or out are what a single wait for
-/// them comes from, of which more may be an erase.
-constexpr double k_held_for_wait = 1.0 / 2;
+/// Of the programs and erases that a read waits for as they have gone on for too short a time, from
+/// which on those that it waits for until they end are what its long waits are.
+constexpr double k_until_the_end = 0.1;
+constexpr const char* k_more_dies = "ssd.flash.ways or ssd.flash.channels";
+/// Of what collection takes of the dies: with more in erases that any amount of spare flash leaves,
+/// these are what it takes.
+constexpr double k_mostly_erases = 1.0 / 2;
+/// Of the time of dies, up to which collection is no matter.
+constexpr double k_hardly_collects = 0.1;
 
 Remedy of_resource(const Resource& resource) {
   return {resource.name, resource.all_keys(), 0};
@@ -82,20 +88,13 @@ Remedy of_transfers(const MeasuredDrive& drive) {
   return of_channels(drive);
 }
 
-/// `own`, but a die whose array rests is kept busy by the channel: data wait to get in or out.
-Remedy of_die_work(const MeasuredDrive& drive, const char* own, const std::string& look_at) {
-  if (drive.busy("channels") > drive.busy("die arrays")) return of_transfers(drive);
-  return {own, look_at, 0};
-}
-
 /// Programs of what the host wrote. A block-mapped region is programmed as a whole: as a rewrite
 /// when most of it is copied.
 Remedy of_programs(const MeasuredDrive& drive, const std::string& look_at) {
   const Json* const parts = find_group(drive.statistics, "write amplification");
-  const bool rewrites = parts != nullptr && number_in(*parts, "region rewrites") > number_in(*parts, "host");
-  Remedy remedy = of_die_work(drive, rewrites ? k_rewrites : k_programs, look_at);
-  if (remedy.cause == k_rewrites) remedy.look_at_firmware = "firmware.mapping";
-  return remedy;
+  if (parts != nullptr && number_in(*parts, "region rewrites") > number_in(*parts, "host"))
+    return {k_rewrites, look_at, 0, "firmware.mapping"};
+  return {k_programs, look_at, 0};
 }
 
 /// Collection of a drive with log blocks, as long as its data take on the channels. A merge is more
@@ -147,12 +146,6 @@ Remedy of_migration(const MeasuredDrive& drive, const Asker& asker) {
   return {"moves between blocks", "", 0};
 }
 
-/// What makes room for what is written.
-Remedy of_making_room(const MeasuredDrive& drive, const Asker& asker) {
-  const bool folding = drive.dies_busy_with("migration") > drive.dies_busy_with("gc");
-  return folding ? of_migration(drive, asker) : of_collection(drive, asker);
-}
-
 /// Pages of a map that is in flash.
 Remedy of_map_pages() {
   return {"pages of the map", "", 0, "firmware.mapping.cache"};
@@ -170,7 +163,7 @@ Remedy of_host_software(const MeasuredDrive& drive) {
 
 Remedy of_reads(const MeasuredDrive& drive) {
   if (has_hot_dies(drive)) return {k_reads, k_addresses, 0};
-  return of_die_work(drive, k_reads, "ssd.flash.ways or ssd.flash.channels");
+  return {k_reads, k_more_dies, 0};
 }
 
 /// Of the attempts at reads, those after a decoding failure.
@@ -197,34 +190,137 @@ Remedy of_error_correction() {
   return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
 }
 
+/// What dies do.
+struct Work {
+  Remedy remedy;
+  double time = 0;            ///< of the run
+  bool takes_its_own = true;  ///< as in Remedy
+};
+
+std::vector<Work> works_of_dies(const MeasuredDrive& drive, const Asker& asker) {
+  const auto time = [&](std::string_view work) { return drive.dies_busy_with(work); };
+  const Retries retries = retries_of(drive);
+  const double reads = time("read");
+  return {{has_log_blocks(drive) ? of_merges(drive, asker) : of_collection(drive, asker), time("gc")},
+          {of_programs(drive, k_more_dies), time("program") + time("erase"), false},
+          {of_reads(drive), reads * (1 - retries.share), false},
+          {of_migration(drive, asker), time("migration")},
+          {of_map_pages(), time("map")},
+          {{"refresh", "", 0, "firmware.refresh"}, time("refresh")},
+          {{"wear levelling", "", 0, "firmware.wear"}, time("wear")},
+          {of_error_correction(), reads * retries.share}};
+}
+
+/// A wait for dies that do these works, shared out among them, and what moves their data.
+std::vector<Remedy> shared_out(const MeasuredDrive& drive, const std::vector<Work>& works) {
+  const double transfers = drive.share_of_transfers();
+  double sum = 0;
+  for (const Work& work : works) sum += work.time;
+  std::vector<Remedy> remedies;
+  for (const Work& work : works) {
+    if (work.time == 0) continue;
+    remedies.push_back(work.remedy);
+    remedies.back().share = (1 - transfers) * work.time / sum;
+    remedies.back().along = transfers * work.time / sum;
+  }
+  if (remedies.empty()) return {};
+  if (transfers > 0) {
+    remedies.push_back(of_transfers(drive));
+    remedies.back().share = transfers;
+  }
+  return remedies;
+}
+
+/// As far as it is not one for data on their way.
+std::vector<Remedy> of_die_wait(const MeasuredDrive& drive, const Remedy& own) {
+  return shared_out(drive, {{own, 1}});
+}
+
+/// What makes room for what is written: of a block-mapped region, that it has been rewritten.
+std::vector<Remedy> of_making_room(const MeasuredDrive& drive, const Asker& asker) {
+  std::vector<Work> works = {{of_collection(drive, asker), drive.dies_busy_with("gc")},
+                             {of_migration(drive, asker), drive.dies_busy_with("migration")}};
+  if (const Remedy programs = of_programs(drive, k_more_dies); programs.cause == k_rewrites)
+    works.push_back({programs, drive.dies_busy_with("program")});
+  std::vector<Remedy> all = shared_out(drive, works);
+  return all.empty() ? of_die_wait(drive, works.front().remedy) : all;
+}
+
+/// Parallel units have as many programs under way as they may have, and dies time left.
+Remedy of_programs_at_limit(const MeasuredDrive& drive) {
+  const std::string own = "firmware.allocation.programs_per_pu";
+  const std::string copies = "firmware.gc.parallel_copies";
+  const double programs = drive.dies_busy_with("program");
+  const double collection = drive.dies_busy_with("gc");
+  const std::string both = collection > programs                       ? copies + " or " + own
+                           : collection > k_hardly_collects * programs ? own + " or " + copies
+                                                                       : own;
+  return {"the limit of programs under way", "", 0, both};
+}
+
 /// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
 /// Nothing: all are idle for most of the time.
-std::optional<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker) {
-  const auto busiest = [&](const auto& measure) {
-    double most = k_idle;
-    std::optional<Remedy> result;
+std::vector<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker, bool for_programs) {
+  const auto busiest = [&](const auto& measure, double least) {
+    const Utilisation* result = nullptr;
     for (const Utilisation& use : drive.uses) {
-      if (measure(use) <= most) continue;
-      const std::optional<Resource> resource = drive.limiting(use);
-      if (use.label != "dies" && !resource) continue;
-      most = measure(use);
-      result = use.label == "dies" ? of_dies(drive, asker) : with_ties(use.label, drive);
-      result->share = 0;
+      if (measure(use) <= (result == nullptr ? least : measure(*result))) continue;
+      if (use.label == "dies" || drive.limiting(use)) result = &use;
     }
     return result;
   };
-  const std::optional<Remedy> all = busiest(load_of);
-  return all ? all : busiest([](const Utilisation& use) { return use.highest(); });
+  if (for_programs && drive.programs_at_limit() >= k_busy_resource &&
+      busiest(load_of, k_busy_resource) == nullptr)
+    return {of_programs_at_limit(drive)};
+  const Utilisation* use = busiest(load_of, k_idle);
+  if (use == nullptr) use = busiest([](const Utilisation& one) { return one.highest(); }, k_idle);
+  if (use == nullptr) return {};
+  if (use->label == "dies") return shared_out(drive, works_of_dies(drive, asker));
+  return {with_ties(use->label, drive)};
 }
 
 /// A wait that has no cause of its own, and what it is called where nothing is busy.
-Remedy of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
-  if (std::optional<Remedy> busiest = bottleneck(drive, asker)) return *busiest;
-  if (cause == "buffer wait") return {"room in the write buffer", "", 0, "firmware.buffer.capacity"};
-  if (cause == "load limit") return own_limit(drive, asker);
+std::vector<Remedy> of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  const bool for_programs = !asker.reads || cause == "buffer wait" || cause == "LBA hazard wait";
+  if (std::vector<Remedy> busiest = bottleneck(drive, asker, for_programs); !busiest.empty()) return busiest;
+  if (cause == "buffer wait") return {{"room in the write buffer", "", 0, "firmware.buffer.capacity"}};
+  if (cause == "load limit") return {own_limit(drive, asker)};
   if (cause == "submission" && !drive.limits.commands_under_way.empty())
-    return {k_limit, drive.limits.commands_under_way, 0};
-  return {cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0};
+    return {{k_limit, drive.limits.commands_under_way, 0}};
+  return {{cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0}};
+}
+
+/// Of a cause that has one remedy.
+Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
+  if (cause == "memory" || cause == "map fetch") return of_memory(drive);
+  if (cause == "link") return {"the host link", "ssd.host.link", 0};
+  if (cause == "interrupt wait")
+    return {"interrupt coalescing", "ssd.host.coalesce_time or ssd.host.coalesce_count", 0};
+  if (cause == "host software") return of_host_software(drive);
+  if (cause == "network")
+    return {"the network", "file_cache.bandwidth, file_cache.latency or file_cache.admission", 0};
+  if (cause == "firmware" || cause == "core wait") {
+    const Utilisation* const cores = drive.use_of("cores");
+    if (cores != nullptr && uneven(*cores)) return of_resource(*drive.limiting(*cores));
+    return {"the controller's cores", "ssd.cpu.clock", 0};
+  }
+  if (cause == "bus wait" || cause == "transfer" || cause == "flash command") return of_channels(drive);
+  if (cause == "die busy: migration") return of_migration(drive, asker);
+  if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
+  if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
+  if (cause == "sense" || cause == "program" || cause == "erase")
+    return {"the flash's own time", "ssd.flash.part", 0};
+  if (cause == "read ahead") return {"read-ahead", "firmware.read_ahead.window", 0};
+  if (cause == "batch wait") return {"batches of reads", "", 0, "firmware.parallel_issue"};
+  if (cause == "decoder wait") return of_decoders(drive);
+  if (cause == "decode" || cause == "retry") return of_error_correction();
+  if (cause == "suspend" && asker.reads)
+    return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
+  if (cause == "suspend")
+    return {"being suspended for reads",
+            "ssd.flash.suspend, ssd.flash.part.max_suspends or ssd.flash.scheduling", 0};
+  return {cause, "", 0};
 }
 
 }  // namespace
@@ -251,12 +347,25 @@ std::string suspend_key(const MeasuredDrive& drive, const Asker& asker, bool pro
   if (!asker.reads) return "";
   const ChosenLimits& now = drive.limits;
   if ((programs && !now.suspends_programs) || (erases && !now.suspends_erases)) return "ssd.flash.suspend";
-  return programs && now.finishes_pulse ? "ssd.flash.part.suspend_point" : "";
+  const Json* const limits = find_group(drive.statistics, "not suspended");
+  const auto times = [&](const char* limit) { return limits == nullptr ? 0 : number_in(*limits, limit); };
+  const double often = times("most suspends");
+  const double late = times("starvation");
+  const double soon = times("resume time");
+  if (std::max(often, late) > k_until_the_end * soon)
+    return often >= late ? "ssd.flash.part.max_suspends" : "ssd.flash.scheduling.starvation_bound";
+  if (programs && now.finishes_pulse) return "ssd.flash.part.suspend_point";
+  return soon > 0 ? "ssd.flash.part.min_resume_time" : "";
 }
 
 Remedy of_collection(const MeasuredDrive& drive, const Asker& asker) {
   if (has_log_blocks(drive))
     return {"merges of log blocks", suspend_key(drive, asker, true, true), 0, "firmware.mapping.log_blocks"};
+  if (drive.share_of_needed_erases() >= k_mostly_erases)
+    return {"erases",
+            joined(suspend_key(drive, asker, false, true), ", ",
+                   "ssd.flash.part.erase_latency or ssd.flash.ways"),
+            0};
   return {k_collection, joined("ssd.flash.spare_factor", ", ", suspend_key(drive, asker, true, true)), 0,
           "firmware.gc"};
 }
@@ -267,85 +376,55 @@ bool has_hot_dies(const MeasuredDrive& drive) {
          drive.dies_busy_with("read") > dies->mean() / 2;
 }
 
-Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
-  struct Work {
-    Remedy remedy;
-    double time = 0;
-    bool takes_its_own = true;  ///< as in Remedy
-  };
-  const auto time = [&](std::string_view work) { return drive.dies_busy_with(work); };
-  const Retries retries = retries_of(drive);
-  const double reads = time("read");
-  const Remedy again = of_error_correction();
-  const std::vector<Work> works = {
-      {of_collection(drive, asker), time("gc")},
-      {of_programs(drive, "ssd.flash.ways or ssd.flash.channels"), time("program") + time("erase"), false},
-      {of_reads(drive), reads * (1 - retries.share), false},
-      {of_migration(drive, asker), time("migration")},
-      {of_map_pages(), time("map")},
-      {{"refresh", "", 0, "firmware.refresh"}, time("refresh")},
-      {{"wear levelling", "", 0, "firmware.wear"}, time("wear")},
-      {again, reads * retries.share}};
-  const Work& longest = *std::max_element(works.begin(), works.end(),
-                                          [](const Work& a, const Work& b) { return a.time < b.time; });
-  const bool retried = longest.remedy.cause == again.cause;
-  Remedy remedy = longest.remedy;
-  double own = longest.time;
-  const Remedy transfers = of_transfers(drive);
-  const double transferring = drive.held() * drive.busy("dies");
-  // Reading again brings its data over the channels again.
-  if (drive.transfers_limit() && !(retried && own > transferring)) remedy = transfers;
-  const bool transfer = remedy.cause == transfers.cause;
-  if (transfer) own = transferring;
-  remedy.takes_its_own = longest.takes_its_own && !transfer;
-  remedy.without = retried && remedy.takes_its_own && !retries.alike ? reads : own;
-  remedy.share = own;
-  return remedy;
+double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive) {
+  double most = 0;
+  for (const Utilisation& use : drive.uses) {
+    const std::optional<Resource> resource = drive.limiting(use);
+    if (!resource || remedy.cause.find(resource->name) != std::string::npos) continue;
+    if (!remedy.takes_its_own || use.label.starts_with("link")) most = std::max(most, use.mean());
+  }
+  return most;
 }
 
-Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
-  const bool collects = cause == "die busy: gc" || cause == "space wait";
-  if (collects && has_log_blocks(drive)) return of_merges(drive, asker);
-  if (cause == "die busy: gc")
-    return drive.held() >= k_held_for_wait ? of_transfers(drive) : of_collection(drive, asker);
-  if (cause == "space wait")
-    return drive.transfers_limit() ? of_transfers(drive) : of_making_room(drive, asker);
-  if (cause == "buffer wait" || cause == "load limit" || cause == "submission" || cause == "LBA hazard wait")
-    return of_wait(cause, drive, asker);
-  if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
-  if (cause == "memory" || cause == "map fetch") return of_memory(drive);
-  if (cause == "link") return {"the host link", "ssd.host.link", 0};
-  if (cause == "interrupt wait")
-    return {"interrupt coalescing", "ssd.host.coalesce_time or ssd.host.coalesce_count", 0};
-  if (cause == "host software") return of_host_software(drive);
-  if (cause == "network")
-    return {"the network", "file_cache.bandwidth, file_cache.latency or file_cache.admission", 0};
-  if (cause == "firmware" || cause == "core wait") {
-    const Utilisation* const cores = drive.use_of("cores");
-    if (cores != nullptr && uneven(*cores)) return of_resource(*drive.limiting(*cores));
-    return {"the controller's cores", "ssd.cpu.clock", 0};
-  }
-  if (cause == "bus wait" || cause == "transfer" || cause == "flash command") return of_channels(drive);
-  if (cause == "die busy: read") return of_reads(drive);
-  if (cause == "die busy: program" || cause == "die busy: erase")
-    return of_programs(
-        drive, joined(suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase"),
-                      " or ", "ssd.flash.ways"));
-  if (cause == "die busy: migration") return of_migration(drive, asker);
-  if (cause == "die busy: refresh") return {"refresh", "", 0, "firmware.refresh"};
-  if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
-  if (cause == "sense" || cause == "program" || cause == "erase")
-    return {"the flash's own time", "ssd.flash.part", 0};
-  if (cause == "read ahead") return {"read-ahead", "firmware.read_ahead.window", 0};
-  if (cause == "batch wait") return {"batches of reads", "", 0, "firmware.parallel_issue"};
-  if (cause == "decoder wait") return of_decoders(drive);
-  if (cause == "decode" || cause == "retry") return of_error_correction();
-  if (cause == "suspend" && asker.reads)
-    return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
-  if (cause == "suspend")
-    return {"being suspended for reads",
-            "ssd.flash.suspend, ssd.flash.part.max_suspends or ssd.flash.scheduling", 0};
-  return {cause, "", 0};
+Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
+  const std::vector<Work> works = works_of_dies(drive, asker);
+  const Work& longest = *std::max_element(works.begin(), works.end(),
+                                          [](const Work& a, const Work& b) { return a.time < b.time; });
+  const double dies = drive.busy("dies");
+  const auto left_without = [&](const Remedy& remedy) {
+    return std::max(dies - remedy.without, busiest_beside(remedy, drive));
+  };
+  Remedy work = longest.remedy;
+  const bool retried = work.cause == of_error_correction().cause;
+  work.takes_its_own = longest.takes_its_own;
+  work.share = longest.time;
+  work.without = retried && !retries_of(drive).alike ? drive.dies_busy_with("read") : longest.time;
+  Remedy transfers = of_transfers(drive);
+  transfers.share = transfers.without = drive.held() * dies;
+  return left_without(transfers) < left_without(work) ? transfers : work;
+}
+
+std::vector<Remedy> remedies_for(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  const auto remedies = [&]() -> std::vector<Remedy> {
+    if (cause == "buffer wait" || cause == "load limit" || cause == "submission" ||
+        cause == "LBA hazard wait")
+      return of_wait(cause, drive, asker);
+    const bool collects = cause == "die busy: gc" || cause == "space wait";
+    if (collects && has_log_blocks(drive)) return {of_merges(drive, asker)};
+    if (cause == "die busy: gc") return of_die_wait(drive, of_collection(drive, asker));
+    if (cause == "space wait") return of_making_room(drive, asker);
+    if (cause == "die busy: read" && has_hot_dies(drive)) return {of_reads(drive)};
+    if (cause == "die busy: read") return of_die_wait(drive, of_reads(drive));
+    if (cause == "die busy: program" || cause == "die busy: erase") {
+      const std::string suspends =
+          suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase");
+      return of_die_wait(drive, of_programs(drive, joined(suspends, " or ", "ssd.flash.ways")));
+    }
+    return {remedy_of(cause, drive, asker)};
+  };
+  std::vector<Remedy> all = remedies();
+  if (all.size() == 1) all.front().share = 1;
+  return all;
 }
 
 }  // namespace tlmssd

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "testbench/report/advice/busy_parts.h"
 
@@ -21,6 +22,7 @@ struct Remedy {
   double share = 0;
   std::string look_at_firmware = "";
   double without = 0;          ///< of the time, what is free without it at most
+  double along = 0;            ///< beside `share`: waits for its own data, which end with it
   bool takes_its_own = false;  ///< channels, bus, DRAM and decoders have less to do without it, too
 };
 
@@ -43,14 +45,21 @@ Remedy of_collection(const MeasuredDrive& drive, const Asker& asker);
 /// Whether the host reads from some dies only, which do nothing else.
 bool has_hot_dies(const MeasuredDrive& drive);
 
-/// What takes most of the dies' time; `share`: of the run.
+/// Utilisation of the busiest resource but the dies and what `remedy` names or takes along, which
+/// limits the rate when these do not.
+double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive);
+
+/// What takes most of the dies' time, or what moves their data, where they would have less to do
+/// without that; `share`: of the run.
 Remedy of_dies(const MeasuredDrive& drive, const Asker& asker);
 
 /// What holds back a load whose requests come at their times: that it may have so many under way,
 /// or that it pauses.
 Remedy own_limit(const MeasuredDrive& drive, const Asker& asker);
 
-/// Of a cause as ledgers name it.
-Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker);
+/// Of a cause as ledgers name it: all that it comes from, `share` of it each. A wait for dies is
+/// shared out by the time that each work takes of them, and between these and what moves their
+/// data.
+std::vector<Remedy> remedies_for(const std::string& cause, const MeasuredDrive& drive, const Asker& asker);
 
 }  // namespace tlmssd

@@ -116,7 +116,7 @@ TEST_CASE("suspending is not named where it is at work", "[program]") {
   };
   CHECK(look_at({}) == "ssd.flash.spare_factor, ssd.flash.suspend or firmware.gc");
   CHECK(look_at({"ssd.flash.suspend=both", "ssd.flash.part.max_suspends=0"}) ==
-        "ssd.flash.spare_factor or firmware.gc");
+        "ssd.flash.spare_factor, ssd.flash.part.max_suspends or firmware.gc");
   // Each program is one pulse, to whose end a read waits.
   CHECK(look_at({"ssd.flash.suspend=both", "ssd.flash.part.suspend_point=next"}) ==
         "ssd.flash.part.suspend_point or ssd.flash.ways");
@@ -213,7 +213,7 @@ TEST_CASE("the first finding names what was planted, and so does p99.9", "[progr
   // Collection, too, is as slow as the bus that its data take.
   for (const std::string seed : {"1", "2", "3"}) {
     const Json narrow = run_with({"seed=" + seed, "load.rwmixread=30", "load.bs=16k", "load.iodepth=32",
-                                  "ssd.flash.channels=1", "ssd.flash.ways=4", "ssd.flash.bus=25 MT/s",
+                                  "ssd.flash.channels=1", "ssd.flash.ways=4", "ssd.flash.bus=10 MT/s",
                                   "ssd.flash.part.cell=tlc", "load.number_ios=30000"});
     CHECK(first(narrow) == "the flash channels");
     const Json memory = run_with({"seed=" + seed, "load.rw=randwrite", "load.number_ios=30000",
