@@ -10,6 +10,7 @@
 #include "firmware/cache/cache.h"
 #include "firmware/core/feature_info.h"
 #include "models/base/input_error.h"
+#include "models/base/suggest.h"
 #include "models/memory/address_map.h"
 #include "platform/drive_check.h"
 
@@ -75,6 +76,7 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
   config_.part.blocks_per_plane = shape_.geometry.blocks;
   check_drive(config_);  // before anything of it is made: many dies take their time
   process_ = std::make_unique<EventQueueProcess>("event_queue", event_queue_);
+  process_->on_foreign_pause([this] { blame_pause(); });
   build_memories();
   build_flash();
   build_firmware();
@@ -117,6 +119,7 @@ std::unique_ptr<ForeignMemory> Ssd::add_foreign(const char* place, std::uint64_t
   const MemorySocket socket = memory->memory();
   if (config_.check_protocol) {
     ProtocolChecker& checker = add_checker(std::string(socket.name()));
+    foreign_sockets_.emplace_back(&checker, memory.get());
     memory->memory_isock.bind(checker.tsock);
     socket.bind_to(checker.isock);
   } else {
@@ -403,10 +406,31 @@ std::string Ssd::describe_stall() const {
   return text;
 }
 
+void Ssd::blame_pause() const {
+  const std::string what = " has paused the simulation (sc_pause())";
+  const std::vector<const ForeignMemory*> memories = foreign_memories();
+  if (memories.empty()) throw InputError("a plug-in" + what);
+  std::vector<std::string> names;
+  for (const ForeignMemory* const memory : memories) names.push_back(memory->model());
+  throw objection(memories.front()->key(), any_of(names) + what);
+}
+
+/// What is wrong at the socket of a memory from outside is that memory's fault.
+void Ssd::check_foreign(const ProtocolChecker& checker) const {
+  const auto found = std::find_if(foreign_sockets_.begin(), foreign_sockets_.end(),
+                                  [&](const auto& socket) { return socket.first == &checker; });
+  const std::vector<std::string>& violations = checker.violations();
+  if (found == foreign_sockets_.end() || violations.empty()) return;
+  const std::string more = violations.size() == 1 ? "" : fmt::format("; and {} more", violations.size() - 1);
+  throw objection(found->second->key(),
+                  found->second->model() + " breaks the TLM-2.0 base protocol: " + violations.front() + more);
+}
+
 void Ssd::finish_checks() {
   std::string found;
   for (auto& checker : checkers_) {
     checker->finish();
+    check_foreign(*checker);
     for (const std::string& violation : checker->violations())
       found += fmt::format("\n  {}: {}", checker->name(), violation);
   }

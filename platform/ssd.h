@@ -148,6 +148,9 @@ class Ssd : public sc_core::sc_module {
   std::unique_ptr<ForeignMemory> add_foreign(const char* place, std::uint64_t base, Bytes capacity,
                                              const MemoryChoice& choice);
   ProtocolChecker& add_checker(std::string name);
+  /// Nothing of the drive's own pauses the kernel before its end.
+  [[noreturn]] void blame_pause() const;
+  void check_foreign(const ProtocolChecker& checker) const;
   ProtocolChecker& add_checker(tlm::tlm_target_socket<>& target);
   Task<> drain();
 
@@ -172,6 +175,7 @@ class Ssd : public sc_core::sc_module {
   std::unique_ptr<HostInterface> host_;
   std::unique_ptr<HostMemory> host_memory_;  ///< null: there is no host memory buffer
   std::vector<std::unique_ptr<ProtocolChecker>> checkers_;
+  std::vector<std::pair<const ProtocolChecker*, const ForeignMemory*>> foreign_sockets_;  ///< of these
   tlm::tlm_target_socket<>* host_socket_ = nullptr;
   bool drained_ = true;
   std::uint32_t cycles_ = 0;  ///< of each block, by age()

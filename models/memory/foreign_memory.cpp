@@ -15,6 +15,9 @@ using Payload = tlm::tlm_generic_payload;
 
 namespace {
 
+constexpr std::string_view k_phases[] = {"UNINITIALIZED_PHASE", "BEGIN_REQ", "END_REQ", "BEGIN_RESP",
+                                         "END_RESP"};
+
 std::string bytes_text(Bytes bytes) {
   return format_value(Kind::bytes, static_cast<std::int64_t>(bytes));
 }
@@ -49,10 +52,15 @@ void ForeignMemory::check_traits() const {
                   bytes_text(capacity_) + " is more than model " + name_ + " holds",
                   bytes_text(traits_.capacity));
   }
-  if (const std::string wrong = contradiction(traits_); !wrong.empty()) throw error(wrong);
+  if (const std::string wrong = contradiction(traits_, capacity_); !wrong.empty()) throw error(wrong);
 }
 
-std::string ForeignMemory::contradiction(const MemoryTraits& traits) {
+std::string ForeignMemory::contradiction(const MemoryTraits& traits, Bytes capacity) {
+  const Bytes held = std::max(traits.capacity, capacity);
+  if (held > 0 && traits.base > ~std::uint64_t{0} - (held - 1)) {
+    return "says that its first byte has the address " + std::to_string(traits.base) +
+           ", and that of the last of " + bytes_text(held) + " is beyond all numbers";
+  }
   if (traits.burst != 0 && !std::has_single_bit(traits.burst))
     return "says that its burst is " + std::to_string(traits.burst) + " B, which is no power of two";
   if (traits.blocking && traits.at_once > k_most_threads) {
@@ -186,13 +194,30 @@ void ForeignMemory::responded(unsigned /*index*/, Payload& payload, Picoseconds 
       answered);
 }
 
+void ForeignMemory::answered_wrongly(const Payload& payload, tlm::tlm_sync_enum status, unsigned phase) {
+  const std::string place = " at its address " + std::to_string(payload.get_address());
+  const std::string named =
+      phase <= tlm::END_RESP ? std::string(k_phases[phase]) : "phase " + std::to_string(phase);
+  std::string what = "sent " + named + place + ", which no target may";
+  if (status == tlm::TLM_UPDATED)
+    what = "answered BEGIN_REQ" + place + " with " + named + ", which no target may";
+  if (status != tlm::TLM_UPDATED && status != tlm::TLM_ACCEPTED) {
+    what = "answered BEGIN_REQ" + place + " with return value " + std::to_string(status) +
+           ", which there is not";
+  }
+  fail(std::make_exception_ptr(error(what)));
+}
+
 void ForeignMemory::check(const Part& part) const {
   const Bytes length = part.extension.length;
-  if (part.is_response_ok() && part.get_data_length() == length) return;
+  const tlm::tlm_response_status status = part.get_response_status();
+  if (status == tlm::TLM_OK_RESPONSE && part.get_data_length() == length) return;
   const std::string asked = std::string(" a ") + (part.is_write() ? "write" : "read") + " of " +
                             std::to_string(length) + " B at its address " +
                             std::to_string(part.get_address());
-  if (!part.is_response_ok()) throw error("answered " + part.get_response_string() + " to" + asked);
+  if (status > tlm::TLM_OK_RESPONSE || status < tlm::TLM_BYTE_ENABLE_ERROR_RESPONSE)
+    throw error("answered response status " + std::to_string(status) + ", which there is not, to" + asked);
+  if (status != tlm::TLM_OK_RESPONSE) throw error("answered " + part.get_response_string() + " to" + asked);
   throw error("made" + asked + " one of " + std::to_string(part.get_data_length()) +
               " B, which no target may");
 }

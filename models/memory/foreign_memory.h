@@ -8,7 +8,8 @@
 // fast as the base protocol allows; one with b_transport alone is called from threads, no more at
 // once than it says, and what waits meanwhile waits here. Debug transport is passed on; a memory
 // that has none is left out of untimed work. get_direct_mem_ptr is never called: it would go past
-// the memory's timing. An error response, an exception and silence end the run with one line.
+// the memory's timing. An error response, an answer that no target may give, an exception and
+// silence end the run with one line.
 #pragma once
 
 #include <systemc>
@@ -60,8 +61,8 @@ class ForeignMemory final : public sc_core::sc_module {
   ResponsePort<ForeignMemory, Access> bus_tsock;
   RequestPort<ForeignMemory, Part> memory_isock;  ///< for memory() to be bound to
   [[nodiscard]] MemorySocket memory() { return model_->socket(); }
-  /// What no memory can say of itself; empty: nothing.
-  [[nodiscard]] static std::string contradiction(const MemoryTraits& traits);
+  /// What no memory of which `capacity` is asked can say of itself; empty: nothing.
+  [[nodiscard]] static std::string contradiction(const MemoryTraits& traits, Bytes capacity);
 
   [[nodiscard]] const MemoryCounters& counters() const { return counters_; }
   [[nodiscard]] const std::string& model() const { return name_; }
@@ -83,6 +84,7 @@ class ForeignMemory final : public sc_core::sc_module {
   unsigned debug(unsigned index, tlm::tlm_generic_payload& payload);
   [[nodiscard]] Picoseconds departure(Part& part);
   void responded(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
+  void answered_wrongly(const tlm::tlm_generic_payload& payload, tlm::tlm_sync_enum status, unsigned phase);
 
  private:
   /// A transaction of the bus.

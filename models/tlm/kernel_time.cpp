@@ -29,6 +29,8 @@ void EventQueueProcess::simulate() {
   resume();
   sc_core::sc_start();
   rethrow();
+  const bool done = stopped_ || (event_queue_.empty() && (!awaited_ || !awaited_()));
+  if (!done && paused_ && sc_core::sc_get_status() == sc_core::SC_PAUSED) paused_();
 }
 
 void EventQueueProcess::resume() {

@@ -67,6 +67,8 @@ class EventQueueProcess : public sc_core::sc_module {
   /// Some of these may go on for ever (a clock). So that sc_start() returns all the same, the
   /// kernel is paused by stop(), and when no item is left and none is `awaited()` from them.
   void pause_at_end(std::function<bool()> awaited) { awaited_ = std::move(awaited); }
+  /// To be called when the kernel has been paused by another before simulate() had come to its end.
+  void on_foreign_pause(std::function<void()> paused) { paused_ = std::move(paused); }
   /// Ends the run of items after the present one; sc_start() then returns when nothing else is
   /// pending.
   void stop() { stopped_ = true; }
@@ -92,6 +94,7 @@ class EventQueueProcess : public sc_core::sc_module {
   bool in_step_ = false;
   bool keeps_errors_ = false;      // for rethrow()
   std::function<bool()> awaited_;  // empty: the kernel comes to its end by itself
+  std::function<void()> paused_;
   std::exception_ptr error_;
 };
 

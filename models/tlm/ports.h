@@ -33,8 +33,11 @@ tlm::tlm_generic_payload& payload_of(Item& item) {
 ///   tlm::tlm_generic_payload&, Picoseconds when) called once for each request that request() has
 ///   not answered; perhaps from within a call of the backward path, which must not lead to a call
 ///   of a forward path but through this port. It may have Picoseconds departure(Item&) called when
-///   the request goes: the instant at which it is on the other side. Without it: now. `Item`: see
-///   payload_of(), and IntrusiveQueue for its `next`; stays the owner's.
+///   the request goes: the instant at which it is on the other side. Without it: now. It may have
+///   void answered_wrongly(const tlm::tlm_generic_payload&, tlm::tlm_sync_enum, unsigned phase)
+///   called for what no target may answer to BEGIN_REQ, and for phases that none may send (with
+///   TLM_ACCEPTED); responded() is not called then. Without it nothing is looked at, and the target
+///   must be sound. `Item`: see payload_of(), and IntrusiveQueue for its `next`; stays the owner's.
 template <class Owner, class Item>
 class RequestPort : public InitiatorSide<Owner> {
  public:
@@ -77,6 +80,11 @@ class RequestPort : public InitiatorSide<Owner> {
     requesting_ = nullptr;
     const Picoseconds when = kernel_now(event_queue_) + to_picoseconds(delay);
     if (status == tlm::TLM_COMPLETED) return when;
+    if (told_of_wrong_answers(
+            status != tlm::TLM_UPDATED || (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP), payload,
+            status, phase)) {
+      return k_never;
+    }
     if (phase == tlm::END_REQ) {
       request_end_ = when;
       return k_never;
@@ -84,6 +92,16 @@ class RequestPort : public InitiatorSide<Owner> {
     phase = tlm::END_RESP;  // BEGIN_RESP came with the return
     this->peer().nb_transport_fw(payload, phase, delay);
     return when;
+  }
+  /// False: the answer is sound, or the owner does not want to know.
+  bool told_of_wrong_answers(bool wrong, const tlm::tlm_generic_payload& payload, tlm::tlm_sync_enum status,
+                             unsigned phase) {
+    if constexpr (requires { owner_.answered_wrongly(payload, status, phase); }) {
+      if (wrong) owner_.answered_wrongly(payload, status, phase);
+      return wrong;
+    } else {
+      return false;
+    }
   }
   /// What waits is sent from the event queue, when the request before it has ended.
   void arm() {
@@ -104,7 +122,10 @@ class RequestPort : public InitiatorSide<Owner> {
 
   tlm::tlm_sync_enum nb_transport_bw(tlm::tlm_generic_payload& payload, tlm::tlm_phase& phase,
                                      sc_core::sc_time& delay) override {
-    if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP) return tlm::TLM_ACCEPTED;
+    if (phase != tlm::END_REQ && phase != tlm::BEGIN_RESP) {
+      told_of_wrong_answers(phase <= tlm::END_RESP, payload, tlm::TLM_ACCEPTED, phase);
+      return tlm::TLM_ACCEPTED;
+    }
     const Picoseconds when = arrival(event_queue_, delay);
     if (requesting_ == &payload) {  // END_REQ, or BEGIN_RESP that implies it
       requesting_ = nullptr;

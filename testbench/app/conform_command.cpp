@@ -295,7 +295,8 @@ Conformance of_foreign_memory(const Scenario& scenario, const std::string& model
   const auto memory = memory_models().make(model, values, context);
   const MemoryTraits traits = memory->traits();
   Conformance found;
-  found.check("what it says of itself can be", [&] { return ForeignMemory::contradiction(traits); });
+  found.check("what it says of itself can be",
+              [&] { return ForeignMemory::contradiction(traits, context.capacity); });
   if (!found.passed()) return found;
   MemoryConformance kit("kit", memory->socket(),
                         {.base = traits.base,

@@ -305,8 +305,15 @@ TEST_CASE("planted faults of TLM-2.0 memories are found, and sound memories pass
 }
 
 TEST_CASE("what a memory cannot say of itself is found") {
-  CHECK(ForeignMemory::contradiction({}).empty());
-  CHECK(ForeignMemory::contradiction({.burst = 64, .at_once = 8}).empty());
-  CHECK(!ForeignMemory::contradiction({.burst = 48}).empty());
-  CHECK(!ForeignMemory::contradiction({.at_once = ForeignMemory::k_most_threads + 1}).empty());
+  const auto wrong = [](const MemoryTraits& traits) { return ForeignMemory::contradiction(traits, 4096); };
+  CHECK(wrong({}).empty());
+  CHECK(wrong({.burst = 64, .at_once = 8}).empty());
+  CHECK(!wrong({.burst = 48}).empty());
+  CHECK(!wrong({.at_once = ForeignMemory::k_most_threads + 1}).empty());
+  constexpr std::uint64_t k_last = ~std::uint64_t{0};
+  CHECK(wrong({.base = k_last - 4095}).empty());
+  CHECK(wrong({.base = k_last - 4094}) ==
+        "says that its first byte has the address 18446744073709547521, and that of the last of 4 KiB is "
+        "beyond all numbers");
+  CHECK(!wrong({.base = 4096, .capacity = k_last}).empty());
 }

@@ -51,6 +51,26 @@ class Own final : public MemoryModel {
   Dram dram_;
 };
 
+/// It changes what belongs to the initiator.
+class Meddling final : public MemoryModel {
+ public:
+  Meddling() : module_("module") {}
+  MemorySocket socket() override { return module_.socket; }
+  [[nodiscard]] MemoryTraits traits() const override { return {.keeps_bytes = false}; }
+
+ private:
+  struct Module final : sc_core::sc_module {
+    explicit Module(const sc_core::sc_module_name& name) : sc_core::sc_module(name), socket("socket") {
+      socket.register_b_transport(this, &Module::b_transport);
+    }
+    void b_transport(tlm::tlm_generic_payload& payload, sc_core::sc_time& /*delay*/) {
+      payload.set_streaming_width(1);
+      payload.set_response_status(tlm::TLM_OK_RESPONSE);
+    }
+    tlm_utils::simple_target_socket<Module> socket;
+  } module_;
+};
+
 SsdConfig with_banks(SsdConfig config, const vendor::BankedTimings& timings) {
   config.check_protocol = true;
   config.dram_memory.make = [timings](const MemoryContext& context) {
@@ -206,6 +226,23 @@ TEST_CASE("a DRAM of rows, banks and refresh saturates at its closed form", "[dr
            (static_cast<double>(measurement.span()) * 1e-12);
   });
   CHECK(measured == Approx(bytes / seconds * share).epsilon(0.005));
+}
+
+TEST_CASE("what is wrong at a memory's own socket is that memory's fault", "[drive]") {
+  SsdConfig config = drive("pcie3x4", 4096);
+  config.check_protocol = true;
+  config.dram_memory.make = [](const MemoryContext&) { return std::make_unique<Meddling>(); };
+  Simulation simulation(config);
+  static_cast<void>(run_unloaded(simulation, {{HostOpcode::write, 0, 16_KiB}}));
+  std::string said;
+  try {
+    simulation.ssd().finish_checks();
+  } catch (const InputError& error) {
+    said = error.what();
+  }
+  CHECK_THAT(said, Catch::StartsWith("ssd.dram.model: of one's own breaks the TLM-2.0 base protocol: ") &&
+                       Catch::Contains("attribute: changed during b_transport") && Catch::Contains(" more"));
+  CHECK(said.find('\n') == std::string::npos);
 }
 
 TEST_CASE("a snapshot of a drive with a memory that does not archive itself is refused", "[drive]") {

@@ -36,15 +36,19 @@ struct Behaviour {
     begin_response,
     accepted,
     end_request,
-    late_end_request
+    late_end_request,
+    wrong_phase,    ///< comes back with `phase`
+    wrong_return,   ///< with 9
+    wrong_backward  ///< sends `phase`
   } answer = Answer::completed;
   tlm::tlm_response_status status = tlm::TLM_OK_RESPONSE;
   bool silent = false;
   bool throws = false;
   bool twice = false;    ///< it answers each request twice
   bool strange = false;  ///< and what it has made up
-  unsigned debug = 0;    ///< bytes that debug transport moves at most; 0: there is none
-  bool clock = false;    ///< that never stops
+  tlm::tlm_phase_enum phase = tlm::END_RESP;
+  unsigned debug = 0;  ///< bytes that debug transport moves at most; 0: there is none
+  bool clock = false;  ///< that never stops
 };
 
 class ThirdParty final : public sc_core::sc_module {
@@ -87,6 +91,11 @@ class ThirdParty final : public sc_core::sc_module {
       phase = tlm::BEGIN_RESP;
       return tlm::TLM_UPDATED;
     }
+    if (behaviour_.answer == Answer::wrong_return) return static_cast<tlm::tlm_sync_enum>(9);
+    if (behaviour_.answer == Answer::wrong_phase) {
+      phase = behaviour_.phase;
+      return tlm::TLM_UPDATED;
+    }
     payload.acquire();
     sc_core::sc_spawn([this, &payload] { answer(payload); });
     if (behaviour_.answer != Answer::end_request) return tlm::TLM_ACCEPTED;
@@ -97,6 +106,10 @@ class ThirdParty final : public sc_core::sc_module {
   void answer(tlm::tlm_generic_payload& payload) {
     tlm::tlm_phase phase = tlm::END_REQ;
     sc_time delay = sc_core::SC_ZERO_TIME;
+    if (behaviour_.answer == Behaviour::Answer::wrong_backward) {
+      phase = behaviour_.phase;
+      socket->nb_transport_bw(payload, phase, delay);
+    }
     if (behaviour_.answer == Behaviour::Answer::late_end_request) {
       wait(sc_time(5, sc_core::SC_NS));
       socket->nb_transport_bw(payload, phase, delay);
@@ -277,6 +290,12 @@ void check_error(bool blocking) {
         "4224");
 }
 
+/// Not even with the other answers that are right.
+void check_wrong_answer(const Behaviour& behaviour, const std::string& said) {
+  ForeignRig rig(behaviour, {.blocking = false}, false);
+  CHECK(refused([&] { rig.run({{128, 64, true}}); }) == "ssd.dram.model: of one's own " + said);
+}
+
 void check_silence(bool blocking) {
   ForeignRig rig({.annotated = ns(20), .answer = Behaviour::Answer::end_request, .silent = true},
                  {.blocking = blocking});
@@ -366,6 +385,32 @@ TEST_CASE("an error response to b_transport ends the run with one line") {
 
 TEST_CASE("an error response to nb_transport ends the run with one line") {
   check_error(false);
+}
+
+TEST_CASE("an answer with a phase that no target may give ends the run with one line") {
+  check_wrong_answer({.answer = Behaviour::Answer::wrong_phase},
+                     "answered BEGIN_REQ at its address 128 with END_RESP, which no target may");
+}
+
+TEST_CASE("an answer that leaves the phase as it was ends the run with one line") {
+  check_wrong_answer({.answer = Behaviour::Answer::wrong_phase, .phase = tlm::BEGIN_REQ},
+                     "answered BEGIN_REQ at its address 128 with BEGIN_REQ, which no target may");
+}
+
+TEST_CASE("a return value that there is not ends the run with one line") {
+  check_wrong_answer({.answer = Behaviour::Answer::wrong_return},
+                     "answered BEGIN_REQ at its address 128 with return value 9, which there is not");
+}
+
+TEST_CASE("a phase that no target may send ends the run with one line") {
+  check_wrong_answer({.answer = Behaviour::Answer::wrong_backward},
+                     "sent END_RESP at its address 128, which no target may");
+}
+
+TEST_CASE("a response status that there is not ends the run with one line") {
+  check_wrong_answer(
+      {.status = static_cast<tlm::tlm_response_status>(99)},
+      "answered response status 99, which there is not, to a write of 64 B at its address 128");
 }
 
 TEST_CASE("a memory that stays in b_transport ends the run with one line") {

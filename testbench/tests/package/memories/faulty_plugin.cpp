@@ -25,7 +25,10 @@ class FaultyModule final : public sc_core::sc_module {
     if (fault_ == "silent") wait();
     if (fault_ == "fatal") SC_REPORT_FATAL("refresh", "row lost");
     if (fault_ == "warns") SC_REPORT_WARNING("refresh", "row late");
+    if (fault_ == "throws_nothing") throw std::runtime_error("");
     if (fault_ == "stops") sc_core::sc_stop();
+    if (fault_ == "pauses") sc_core::sc_pause();
+    if (fault_ == "narrows") payload.set_streaming_width(1);
     if (fault_ == "waits") wait(1, sc_core::SC_SEC);
     if (fault_ == "shortens") payload.set_data_length(1);
     payload.set_response_status(fault_ == "small" ? tlm::TLM_ADDRESS_ERROR_RESPONSE : tlm::TLM_OK_RESPONSE);
@@ -52,21 +55,24 @@ class Faulty final : public tlmssd::MemoryModel {
       static const auto table = tlmssd::ParameterTable<Config>{}.choice(
           "fault", &Config::fault,
           {"none", "small", "silent", "throws", "tiny", "half", "fatal", "fatal_aside", "warns", "stops",
-           "waits", "shortens"},
+           "waits", "shortens", "throws_nothing", "pauses", "narrows", "beyond"},
           "what it does wrong");
       return table;
     }
   };
   Faulty(const Config& config, const tlmssd::MemoryContext& /*context*/)
-      : module_("module", config.fault), tiny_(config.fault == "tiny") {}
+      : module_("module", config.fault), tiny_(config.fault == "tiny"), beyond_(config.fault == "beyond") {}
   tlmssd::MemorySocket socket() override { return module_.socket; }
   [[nodiscard]] tlmssd::MemoryTraits traits() const override {
-    return {.capacity = tiny_ ? tlmssd::Bytes{1} << 20U : 0, .keeps_bytes = false};
+    return {.base = beyond_ ? ~std::uint64_t{0} - 5 : 0,
+            .capacity = tiny_ ? tlmssd::Bytes{1} << 20U : 0,
+            .keeps_bytes = false};
   }
 
  private:
   FaultyModule module_;
   bool tiny_;
+  bool beyond_;
 };
 
 }  // namespace
