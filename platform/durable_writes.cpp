@@ -1,5 +1,6 @@
 #include "platform/durable_writes.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -62,6 +63,15 @@ std::string DurableWrites::completed(const HostCommand& command, std::uint64_t n
       return fmt::format("completes a flush before LBA {}, whose write had completed, is on flash", lba);
   }
   return {};
+}
+
+std::string DurableWrites::drained() const {
+  const auto missing = std::find_if(blocks_.begin(), blocks_.end(), [](const auto& block) {
+    return block.second.waits && block.second.completed != 0;
+  });
+  if (missing == blocks_.end()) return {};
+  return fmt::format("says that it is drained before LBA {}, whose write had completed, is on flash",
+                     missing->first);
 }
 
 void DurableWrites::programmed(Lpn unit, std::span<const Stamp> stamps) {

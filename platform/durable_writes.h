@@ -1,6 +1,6 @@
-// Whether a firmware keeps what flush and force unit access promise: when one completes, what it is
-// about is on flash. Seen from outside, by the commands and the programs that pass: firmware's own
-// tables outlive a loss of power as firmware itself wants it, so reads after one would prove
+// Whether a firmware keeps what flush, force unit access and the end of a drain promise: what it is
+// about is on flash then. Seen from outside, by the commands and the programs that pass: firmware's
+// own tables outlive a loss of power as firmware itself wants it, so reads after one would prove
 // nothing.
 //
 // Of each logical block the last write counts. Where several commands on a block were under way at
@@ -26,6 +26,8 @@ class DurableWrites {
   void submitted(const HostCommand& command, std::uint64_t number);
   /// What is wrong with completing it now; empty: nothing.
   std::string completed(const HostCommand& command, std::uint64_t number);
+  /// What is wrong with saying now that all is written out; empty: nothing.
+  [[nodiscard]] std::string drained() const;
   /// This content of the unit is on flash.
   void programmed(Lpn unit, std::span<const Stamp> stamps);
 

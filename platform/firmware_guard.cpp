@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <numeric>
+#include <iterator>
 #include <utility>
 #include <vector>
 
-#include "models/base/ecc_codes.h"
+#include "models/base/ecc_code_text.h"
 #include "models/base/input_error.h"
 
 namespace tlmssd {
@@ -52,6 +52,29 @@ class FirmwareGuard::Flash final : public firmware::FlashPort {
   firmware::FlashPort& flash_;
 };
 
+class FirmwareGuard::Cpu final : public firmware::CpuPort {
+ public:
+  Cpu(const FirmwareGuard& guard, firmware::CpuPort& cpu) : guard_(guard), cpu_(cpu) {
+    by_work_ = cpu.by_work();
+  }
+  Run run(Stage stage, std::uint32_t times) override { return cpu_.run(known(stage), times); }
+  [[nodiscard]] bool same_cores(Stage first, Stage second) const override {
+    return cpu_.same_cores(known(first), known(second));
+  }
+  Run run(Stage first, Stage second, std::uint32_t times) override {
+    return cpu_.run(known(first), known(second), times);
+  }
+  void describe(Stage stage, const StageWork& work) override { cpu_.describe(known(stage), work); }
+
+ private:
+  [[nodiscard]] Stage known(Stage stage) const {
+    guard_.check_below("runs stage", static_cast<std::size_t>(stage), k_stages);
+    return stage;
+  }
+  const FirmwareGuard& guard_;
+  firmware::CpuPort& cpu_;
+};
+
 class FirmwareGuard::Host final : public firmware::HostPort {
  public:
   Host(FirmwareGuard& guard, firmware::HostPort& host) : guard_(guard), host_(host) {}
@@ -71,11 +94,13 @@ FirmwareGuard::FirmwareGuard(std::string name, const firmware::Hardware& hardwar
                              const firmware::DriveShape& shape, std::uint64_t seed, const Make& make)
     : name_(std::move(name)),
       shape_(shape),
+      cpu_(std::make_unique<Cpu>(*this, hardware.cpu)),
       flash_(std::make_unique<Flash>(*this, hardware.flash)),
       host_(std::make_unique<Host>(*this, hardware.host)),
-      hw_{hardware.event_queue, hardware.cpu, hardware.memory, *flash_, *host_},
+      hw_{hardware.event_queue, *cpu_, hardware.memory, *flash_, *host_},
       firmware_(make({hw_, shape_, seed})) {
   if (firmware_ == nullptr) refuse("cannot be made");
+  codes_ = firmware_->codes();
 }
 
 FirmwareGuard::~FirmwareGuard() = default;
@@ -84,10 +109,14 @@ void FirmwareGuard::refuse(const std::string& what) const {
   throw fault_of("firmware " + name_, what);
 }
 
+/// Of numbers that C++ takes to be those of an enumeration.
+void FirmwareGuard::check_below(std::string_view what, std::size_t number, std::size_t end) const {
+  if (number >= end) refuse(fmt::format("{} {}, which there is not; valid: 0 to {}", what, number, end - 1));
+}
+
 bool FirmwareGuard::decodes() const {
-  const EccCodes codes = firmware_->codes();
   bool any = false;
-  for (std::size_t code = 1; code < ecc_codes(); ++code) any = any || codes.has(static_cast<EccCode>(code));
+  for (std::size_t code = 1; code < ecc_codes(); ++code) any = any || codes_.has(static_cast<EccCode>(code));
   return any;
 }
 
@@ -102,6 +131,8 @@ void FirmwareGuard::submit(HostCommand& command) {
 void FirmwareGuard::complete(HostCommand& command) {
   const auto known = outstanding_.extract(&command);
   if (known.empty()) refuse("completes a command that is not outstanding (twice?)");
+  check_below("completes a command with status", static_cast<std::size_t>(command.status),
+              static_cast<std::size_t>(HostStatus::invalid_field) + 1);
   if (durable_) {
     if (const std::string wrong = durable_->completed(command, known.mapped()); !wrong.empty()) refuse(wrong);
   }
@@ -127,11 +158,15 @@ Task<> FirmwareGuard::drain() {
     under_way += flash_->pending(static_cast<DieId>(die));
   if (under_way > 0)
     refuse(fmt::format("says that it is drained, but {} of its flash operations are under way", under_way));
+  if (durable_ == nullptr || firmware_->read_only()) co_return;  // then what is left can go nowhere
+  if (const std::string wrong = durable_->drained(); !wrong.empty()) refuse(wrong);
 }
 
 // ---- flash
 
 void FirmwareGuard::check(const FlashOp& op) const {
+  check_below("orders flash operation", static_cast<std::size_t>(op.command), std::size(k_operations));
+  check_below("orders a flash operation with purpose", static_cast<std::size_t>(op.purpose), k_purposes);
   const Geometry& g = shape_.geometry;
   const auto end = [](std::uint32_t first, std::uint32_t count) { return std::uint64_t{first} + count; };
   const bool inside = index(op.die) < g.dies() && op.planes > 0 &&
@@ -142,6 +177,10 @@ void FirmwareGuard::check(const FlashOp& op) const {
                        g.dies(), g.planes, g.blocks, g.pages));
   }
   if (op.command == FlashCommand::erase) return;
+  if (op.command == FlashCommand::read && op.code != EccCode::none && !is_among(codes_, op.code)) {
+    refuse(fmt::format("{}: asks for code {}, but its codes are {}", place_of(op), ecc_code_text(op.code),
+                       ecc_code_text(codes_)));
+  }
   if (op.slots > 0 && (op.spare == nullptr || op.stamps == nullptr))
     refuse(place_of(op) + ": has no place for data or spare areas");
 }

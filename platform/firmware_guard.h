@@ -2,16 +2,19 @@
 // are true whatever it tells of itself, and holds it to the contract of firmware/base/firmware.h.
 //
 // Counted: commands, and the flash operations ordered, by purpose. Caught, in one line with the
-// firmware's name: flash operations outside the array, without a place for their data, or still
-// under way when all is said to be written out, and commands completed twice or never taken. What
-// the NAND refuses (pages out of order, ...) the dies say, and what was read wrong the scoreboard.
-// On request (it takes time) flushes and force unit access, too (durable_writes.h).
+// firmware's name: flash operations outside the array, without a place for their data, for a code
+// that it has not named, or still under way when all is said to be written out; commands completed
+// twice, never taken or with a status that there is not; purposes and stages that there are not.
+// What the NAND refuses (pages out of order, ...) the dies say, and what was read wrong the
+// scoreboard. On request (it takes time) flushes, force unit access and what drains leave in DRAM,
+// too (durable_writes.h).
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 
 #include "firmware/base/firmware.h"
@@ -55,7 +58,8 @@ class FirmwareGuard final : public firmware::Firmware {
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override;
 
-  /// From now on its firmware must have on flash what a flush or force unit access completes for.
+  /// From now on its firmware must have on flash what a flush or force unit access completes for,
+  /// and all when it says that it is drained.
   /// Nothing may be under way.
   void check_durability();
   /// Who sees what the firmware decides; null: none.
@@ -67,9 +71,11 @@ class FirmwareGuard final : public firmware::Firmware {
   [[nodiscard]] bool decodes() const;
 
  private:
+  class Cpu;
   class Flash;
   class Host;
   [[noreturn]] void refuse(const std::string& what) const;
+  void check_below(std::string_view what, std::size_t number, std::size_t end) const;
   void check(const FlashOp& op) const;
   void count(const FlashOp& op);
   void complete(HostCommand& command);
@@ -81,9 +87,11 @@ class FirmwareGuard final : public firmware::Firmware {
 
   std::string name_;
   const firmware::DriveShape& shape_;
+  std::unique_ptr<Cpu> cpu_;
   std::unique_ptr<Flash> flash_;
   std::unique_ptr<Host> host_;
   firmware::Hardware hw_;  ///< as the firmware sees it
+  EccCodes codes_;         ///< that its firmware says its reads ask for
   firmware::FtlStatistics statistics_;
   std::unordered_map<const HostCommand*, std::uint64_t> outstanding_;  ///< numbers in order of arrival
   std::uint64_t arrived_ = 0;

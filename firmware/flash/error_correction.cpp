@@ -10,6 +10,7 @@
 #include "firmware/core/decision_texts.h"
 #include "firmware/flash/flash_await.h"
 #include "firmware/flash/read_batch.h"
+#include "models/base/ecc_code_text.h"
 #include "models/base/input_error.h"
 
 namespace tlmssd::firmware {
@@ -72,7 +73,8 @@ ErrorCorrection::ErrorCorrection(Core& core, std::uint32_t frames_per_unit)
     : core_(core),
       policy_(*core.ecc),
       frames_per_unit_(frames_per_unit),
-      looks_at_age_(policy_.looks_at_age()) {}
+      looks_at_age_(policy_.looks_at_age()),
+      codes_(policy_.codes()) {}
 
 PageFacts ErrorCorrection::facts(const ReadOp& read) const {
   if (!looks_at_age_) return {.block = read.block};
@@ -82,10 +84,14 @@ PageFacts ErrorCorrection::facts(const ReadOp& read) const {
           static_cast<double>(core_.clock() - info.written) / k_day};
 }
 
+void ErrorCorrection::set(ReadOp& read, const ReadAttempt& attempt) const {
+  if (!is_among(codes_, attempt.code)) refuse_code(attempt.code);
+  read.op.code = attempt.code;
+  read.op.retry_level = attempt.retry_level;
+}
+
 void ErrorCorrection::choose(ReadOp& read) {
-  const ReadAttempt first = policy_.first(facts(read));
-  read.op.code = first.code;
-  read.op.retry_level = first.retry_level;
+  set(read, policy_.first(facts(read)));
   tell_code(core_, read, "first attempt", core_.config.ecc.policy);
 }
 
@@ -215,8 +221,7 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
       }
       if (tried >= k_most_attempts) refuse_policy(read);
       ++tried;
-      op.code = next->code;
-      op.retry_level = next->retry_level;
+      set(read, *next);
       tell_code(core_, read, "another attempt", "the last one was not decoded");
     }
     ++core_.stats.retries;
@@ -227,6 +232,12 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
     salvage.add();
   }
   salvage.finish();
+}
+
+void ErrorCorrection::refuse_code(EccCode code) const {
+  throw objection("firmware.ecc.policy",
+                  fmt::format("{} asks for code {}, but its codes() names {}", core_.config.ecc.policy,
+                              ecc_code_text(code), ecc_code_text(codes_)));
 }
 
 void ErrorCorrection::refuse_policy(const ReadOp& read) const {

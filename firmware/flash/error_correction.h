@@ -36,6 +36,9 @@ class ErrorCorrection {
   Task<> read_plane(ReadOp& plane, std::shared_ptr<Whole> whole);
   void end_retries(ReadOp& read, Ledger* ledger);
   Task<> read_again(ReadOp& read);
+  /// The attempt that the policy has named.
+  void set(ReadOp& read, const ReadAttempt& attempt) const;
+  [[noreturn]] void refuse_code(EccCode code) const;
   [[noreturn]] void refuse_policy(const ReadOp& read) const;
   void count(const ReadOp& read);
 
@@ -43,6 +46,7 @@ class ErrorCorrection {
   EccPolicy& policy_;
   std::uint32_t frames_per_unit_;
   bool looks_at_age_;
+  EccCodes codes_;
   TaskSet rereads_;
 };
 

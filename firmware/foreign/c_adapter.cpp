@@ -14,6 +14,9 @@ namespace {
 constexpr const char* k_saved_otherwise =
     "another build of it may have saved them, or one with other parameters";
 
+/// What buffers hold after a loss of power: no block of a unit has it but by chance.
+constexpr Stamp k_gone = 0xDEAD;
+
 }  // namespace
 
 CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& values,
@@ -24,6 +27,7 @@ CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& val
       values_(&values),
       parameters_(parameters),
       sectors_(static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes)),
+      units_(static_cast<std::uint32_t>((shape_.logical_blocks + sectors_ - 1) / sectors_)),
       units_per_page_(static_cast<std::uint32_t>(shape_.geometry.page_bytes / shape_.mapping_page_bytes)),
       handle_{{&adapter_api()}, this} {
   watch_for_crashes();
@@ -31,7 +35,7 @@ CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& val
   tlmssd_shape shape{};
   shape.size = sizeof shape;
   shape.logical_blocks = shape_.logical_blocks;
-  shape.logical_units = static_cast<std::uint32_t>((shape_.logical_blocks + sectors_ - 1) / sectors_);
+  shape.logical_units = units_;
   shape.lba_bytes = shape_.lba_bytes;
   shape.unit_bytes = static_cast<std::uint32_t>(shape_.mapping_page_bytes);
   shape.blocks_per_unit = sectors_;
@@ -48,9 +52,8 @@ CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& val
   enter([&] { self_ = ask(firmware_.create, &handle_.host, &shape); });
   values_ = nullptr;
   if (self_ == nullptr) throw InputError(fmt::format("firmware {} refuses this drive", firmware_.name));
-  buffer_count_ = ask(firmware_.buffers, self_);
-  dram_behind_ = ask(firmware_.dram_bytes, self_);
-  buffers_.resize(std::size_t{buffer_count_} * sectors_);
+  buffer_count_ = answer(firmware_.buffers, self_);
+  dram_behind_ = answer(firmware_.dram_bytes, self_);
   if (firmware_.quiet != nullptr) {
     hw_.host.on_quiet(
         [](void* owner) {
@@ -58,6 +61,17 @@ CFirmware::CFirmware(const tlmssd_firmware& firmware, const ParameterValues& val
           self.enter([&self] { self.ask(self.firmware_.quiet, self.self_); });
         },
         this);
+  }
+}
+
+CFirmware::~CFirmware() {
+  if (self_ == nullptr) return;
+  ask(firmware_.destroy, self_);
+  if (!failure_ || std::uncaught_exceptions() > 0) return;
+  try {
+    fail(failure_);
+  } catch (const std::exception& error) {
+    end_at_once(error.what());  // a destructor cannot throw
   }
 }
 
@@ -159,9 +173,10 @@ void CFirmware::submit(HostCommand& command) {
 
 void CFirmware::complete(tlmssd_command* command, tlmssd_status status) {
   Command& own = known(command);
-  if (static_cast<unsigned>(status) > TLMSSD_INVALID_FIELD)
-    throw InputError(
-        fmt::format("completes a command with status {}, which there is not", static_cast<unsigned>(status)));
+  if (number_in(status) > TLMSSD_INVALID_FIELD) {
+    throw InputError(fmt::format("completes a command with status {}, which there is not; valid: 0 to {}",
+                                 number_in(status), static_cast<unsigned>(TLMSSD_INVALID_FIELD)));
+  }
   const auto missing = std::find(own.delivered.begin(), own.delivered.end(), false);
   if (status == TLMSSD_SUCCESS && missing != own.delivered.end()) {
     throw InputError(fmt::format(
@@ -186,6 +201,8 @@ void CFirmware::hand_back(Command& command) {
 
 Stamp* CFirmware::buffer(std::uint32_t number) {
   if (number >= buffer_count_) throw InputError(fmt::format("names buffer {} of {}", number, buffer_count_));
+  // Not before it is known whether they fit in the DRAM.
+  if (buffers_.empty()) buffers_.resize(std::size_t{buffer_count_} * sectors_);
   return &buffers_[std::size_t{number} * sectors_];
 }
 
@@ -295,6 +312,7 @@ void CFirmware::save_or_restore(tlmssd_archive& archive, void* data, std::size_t
 
 bool CFirmware::power_cycle() {
   if (firmware_.power_cycle == nullptr) return false;
+  std::fill(buffers_.begin(), buffers_.end(), k_gone);
   enter([this] { ask(firmware_.power_cycle, self_); });
   return true;
 }
@@ -310,7 +328,7 @@ EccCodes CFirmware::codes() const {
 void CFirmware::describe_stall(std::string& text) const {
   if (firmware_.describe_stall == nullptr) return;
   std::array<char, 4096> lines{};
-  const std::size_t length = ask(firmware_.describe_stall, self_, lines.data(), lines.size());
+  const std::size_t length = answer(firmware_.describe_stall, self_, lines.data(), lines.size());
   text.append(lines.data(), std::min(length, lines.size()));
   if (!text.ends_with('\n')) text += '\n';
 }
@@ -318,7 +336,7 @@ void CFirmware::describe_stall(std::string& text) const {
 void CFirmware::report(StatisticsSink& sink) const {
   if (firmware_.report == nullptr) return;
   tlmssd_report own{&sink};
-  ask(firmware_.report, self_, &own);
+  answer(firmware_.report, self_, &own);
 }
 
 // ---- parameters

@@ -14,6 +14,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -96,19 +97,33 @@ struct Handle {
 };
 
 class CFirmware final : public Firmware {
-  /// A call into the firmware.
+  /// A call into the firmware, from within enter() or question().
   template <class Function, class... Arguments>
   auto ask(Function function, Arguments... arguments) const {
     const Running own(firmware_.name);
     return function(arguments...);
   }
 
+  /// The same outside of enter(): what the firmware does wrong in it is thrown when it returns.
+  template <class Result, class... Parameters, class... Arguments>
+  Result answer(Result (*function)(Parameters...), Arguments... arguments) const {
+    if constexpr (std::is_void_v<Result>) {
+      ask(function, arguments...);
+      check_failure();
+    } else {
+      const Result result = ask(function, arguments...);
+      check_failure();
+      return result;
+    }
+  }
+  void check_failure() const {
+    if (failure_ && !entered_) fail(std::exchange(failure_, nullptr));
+  }
+
  public:
   CFirmware(const tlmssd_firmware& firmware, const ParameterValues& values, const FirmwareContext& context,
             const std::vector<ParameterSpec>& parameters);
-  ~CFirmware() override {
-    if (self_ != nullptr) ask(firmware_.destroy, self_);
-  }
+  ~CFirmware() override;
 
   void submit(HostCommand& command) override;
   Task<> drain() override;
@@ -121,12 +136,12 @@ class CFirmware final : public Firmware {
   bool power_cycle() override;
   [[nodiscard]] EccCodes codes() const override;
   [[nodiscard]] bool read_only() const override {
-    return firmware_.read_only != nullptr && ask(firmware_.read_only, self_) != 0;
+    return firmware_.read_only != nullptr && answer(firmware_.read_only, self_) != 0;
   }
   void describe_stall(std::string& text) const override;
   void report(StatisticsSink& sink) const override;
   void reset_statistics() override {
-    if (firmware_.reset_statistics != nullptr) ask(firmware_.reset_statistics, self_);
+    if (firmware_.reset_statistics != nullptr) answer(firmware_.reset_statistics, self_);
   }
   void set_timed(bool timed) override;
   [[nodiscard]] std::size_t timers() const override { return armed_; }
@@ -181,6 +196,7 @@ class CFirmware final : public Firmware {
   [[nodiscard]] Command& known(const tlmssd_command* command) const;
   [[nodiscard]] Stamp* buffer(std::uint32_t number);
   void check_ranges(FlashCommand kind, const tlmssd_flash& request) const;
+  void check_units(const Operation& operation) const;
   void start(Operation& operation, const tlmssd_flash& request);
   void finish(Operation& operation);
   void bring(const Operation& operation);
@@ -200,6 +216,7 @@ class CFirmware final : public Firmware {
   const ParameterValues* values_;  ///< while it is made
   const std::vector<ParameterSpec>& parameters_;
   std::uint32_t sectors_;
+  std::uint32_t units_;  ///< logical ones
   std::uint32_t units_per_page_;
   Handle handle_;
   void* self_ = nullptr;
@@ -217,7 +234,7 @@ class CFirmware final : public Firmware {
   std::uint32_t under_way_ = 0;  ///< commands
   bool draining_ = false;
   WaitQueue drains_;
-  std::exception_ptr failure_;
+  mutable std::exception_ptr failure_;  ///< what it has done wrong in the call under way
 };
 
 /// The functions that firmware may call, which find their adapter by the handle it was given.

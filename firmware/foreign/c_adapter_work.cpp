@@ -2,6 +2,7 @@
 // accesses and timers.
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <fmt/format.h>
 #include <limits>
 
@@ -41,6 +42,14 @@ void check_within(const char* what, std::uint64_t first, std::uint64_t count, st
 // ---- flash
 
 void CFirmware::check_ranges(FlashCommand kind, const tlmssd_flash& request) const {
+  // All fields of the first version of the header.
+  constexpr std::size_t k_least = offsetof(tlmssd_flash, command) + sizeof request.command;
+  if (request.size < k_least) {
+    throw InputError(
+        fmt::format("orders a flash operation by a struct that says a size of {} bytes, less than {}; write "
+                    ".size = sizeof(struct tlmssd_flash)",
+                    request.size, k_least));
+  }
   const Geometry& g = shape_.geometry;
   const std::uint32_t planes = std::max(request.planes, 1U);
   check_below("purpose", number_in(request.purpose), static_cast<unsigned>(Purpose::count));
@@ -55,6 +64,18 @@ void CFirmware::check_ranges(FlashCommand kind, const tlmssd_flash& request) con
                std::uint64_t{planes} * units_per_page_);
   check_below("code", number_in(request.code), k_ecc_codes);
   check_below("retry level", request.retry_level, std::numeric_limits<std::uint8_t>::max() + 1U);
+}
+
+/// Pages of a map hold no units of the host's: their numbers are the firmware's own.
+void CFirmware::check_units(const Operation& operation) const {
+  if (operation.op.purpose == Purpose::map) return;
+  for (const Lpn unit : operation.spare) {
+    if (unit >= units_ && unit != k_no_unit) {
+      throw InputError(
+          fmt::format("programs unit {} of {}; only pages with TLMSSD_FOR_MAP may have numbers of their own",
+                      unit, units_));
+    }
+  }
 }
 
 void CFirmware::flash(FlashCommand kind, const tlmssd_flash& request, tlmssd_flash_done done, void* self) {
@@ -99,6 +120,7 @@ void CFirmware::start(Operation& operation, const tlmssd_flash& request) {
   }
   if (op.command == FlashCommand::program) {
     std::copy_n(request.lpns, op.slots, operation.spare.begin());
+    check_units(operation);
     for (std::size_t i = 0; i < operation.buffers.size(); ++i) {
       if (operation.buffers[i] != TLMSSD_NO_BUFFER)
         std::copy_n(buffer(operation.buffers[i]), sectors_, &operation.stamps[i * sectors_]);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <fmt/format.h>
 #include <memory>
@@ -111,6 +112,13 @@ tlmssd_firmware whole(const tlmssd_firmware& given, const std::string& origin) {
     throw InputError(
         fmt::format("{}: its firmware is written for version {} of tlmssd_firmware.h, but this is {}", origin,
                     given.api, TLMSSD_FIRMWARE_API));
+  // Behind what each must have come fields that an older header may not have.
+  constexpr std::size_t k_least = offsetof(tlmssd_firmware, quiet);
+  if (given.size < k_least)
+    throw InputError(
+        fmt::format("{}: its struct tlmssd_firmware says a size of {} bytes, less than the {} that each has; "
+                    "write .size = sizeof(struct tlmssd_firmware)",
+                    origin, given.size, k_least));
   tlmssd_firmware firmware{};
   std::memcpy(&firmware, &given, std::min(given.size, sizeof firmware));
   const bool complete = firmware.name != nullptr && firmware.version != nullptr &&

@@ -19,6 +19,11 @@ void say(const char* text) {
   static_cast<void>(!write(STDERR_FILENO, text, std::strlen(text)));
 }
 
+[[noreturn]] void clean_up_and_end() {
+  if (crash_hooks.clean_up != nullptr) crash_hooks.clean_up();
+  _exit(2);
+}
+
 void crashed(int signal) {
   const char* const culprit =
       running == nullptr && crash_hooks.culprit != nullptr ? crash_hooks.culprit() : nullptr;
@@ -31,8 +36,7 @@ void crashed(int signal) {
   say(": crashed (");
   say(sigabbrev_np(signal));
   say(")\n");
-  if (crash_hooks.clean_up != nullptr) crash_hooks.clean_up();
-  _exit(2);
+  clean_up_and_end();
 }
 
 }  // namespace
@@ -53,6 +57,13 @@ void watch_for_crashes() {
 
 void on_crash(const CrashHooks& hooks) {
   crash_hooks = hooks;
+}
+
+void end_at_once(const char* what) {
+  say("tlmssd: ");
+  say(what);
+  say("\n");
+  clean_up_and_end();
 }
 
 Running::Running(const char* name) : before_(running) {

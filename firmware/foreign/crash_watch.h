@@ -14,6 +14,9 @@ struct CrashHooks {
 };
 void on_crash(const CrashHooks& hooks);
 
+/// As after a crash, with this line.
+[[noreturn]] void end_at_once(const char* what);
+
 /// `name` (null: the emulator) runs until this goes. The name must last as long.
 class Running {
  public:

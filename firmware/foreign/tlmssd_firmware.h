@@ -163,10 +163,11 @@ struct tlmssd_flash {
   uint32_t planes; /* neighbouring planes that work together; 0: 1 */
   uint32_t block;  /* same in each plane */
   uint32_t page;
-  uint32_t pages;          /* program: consecutive pages; 0: program_pages of the shape */
-  uint32_t first_unit;     /* read: first unit of the page (counted on over the planes) */
-  uint32_t units;          /* read: number of units; 0: 1. A program has all those of its pages */
-  const uint32_t* lpns;    /* program: of each unit, plane by plane, then page by page */
+  uint32_t pages;      /* program: consecutive pages; 0: program_pages of the shape */
+  uint32_t first_unit; /* read: first unit of the page (counted on over the planes) */
+  uint32_t units;      /* read: number of units; 0: 1. A program has all those of its pages */
+  /* Program: of each unit, plane by plane, then page by page; below logical_units, but for TLMSSD_FOR_MAP. */
+  const uint32_t* lpns;
   const uint32_t* buffers; /* program: what is sent, read: where it goes; null: nowhere */
   enum tlmssd_purpose purpose;
   enum tlmssd_code code; /* read: to decode with */

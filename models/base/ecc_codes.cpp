@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 
+#include "models/base/ecc_code_text.h"
 #include "models/base/input_error.h"
 
 namespace tlmssd {
@@ -27,6 +28,20 @@ std::size_t ecc_codes() {
 
 std::string_view ecc_code_name(EccCode code) {
   return names()[static_cast<std::size_t>(code)];
+}
+
+std::string ecc_code_text(EccCode code) {
+  const auto number = static_cast<std::size_t>(code);
+  return number < ecc_codes() ? std::string(ecc_code_name(code)) : "number " + std::to_string(number);
+}
+
+std::string ecc_code_text(EccCodes codes) {
+  std::string names;
+  for (std::size_t i = 0; i < k_most_ecc_codes; ++i) {
+    const auto code = static_cast<EccCode>(i);
+    if (codes.has(code)) names += (names.empty() ? "" : ", ") + ecc_code_text(code);
+  }
+  return names.empty() ? "none" : names;
 }
 
 EccCode ecc_code_called(std::string_view name) {

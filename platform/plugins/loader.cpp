@@ -33,6 +33,7 @@ struct Loaded {
   std::vector<const void*> bases;   ///< where each library lies in memory
   std::vector<std::string> titles;  ///< "plug-in acme 1.0"
   std::string loading;              ///< as it was named, while it is loaded
+  std::string loading_title;        ///< "plug-in 'libacme.so'"
 };
 Loaded& loaded() {
   static Loaded all;
@@ -141,8 +142,12 @@ void remember(const char* title, const char* version, const fs::path& file, cons
   loaded().plugins.push_back({title, version, file.string()});
   loaded().titles.push_back(std::string("plug-in ") + title + " " + version);
   loaded().bases.push_back(base);
+}
+
+void watch_crashes() {
   firmware::foreign::watch_for_crashes();
-  static_cast<void>(on_stack());  // backtrace() loads a library when it is first called
+  std::array<void*, 1> frame{};
+  static_cast<void>(backtrace(frame.data(), 1));  // it loads a library when it is first called
 }
 
 void enrol(const std::string& name, const fs::path& file, void* library) {
@@ -224,7 +229,11 @@ class OutputToErrors {
 /// While it lives, the plug-in `name` is being loaded.
 class Loading {
  public:
-  explicit Loading(const std::string& name) { loaded().loading = name; }
+  explicit Loading(const std::string& name) {
+    loaded().loading_title = "plug-in " + in_quotes(name);
+    loaded().loading = name;
+    watch_crashes();
+  }
   ~Loading() { loaded().loading.clear(); }
   Loading(const Loading&) = delete;
   Loading& operator=(const Loading&) = delete;
@@ -284,7 +293,8 @@ std::string calling_plugin() {
 
 const char* plugin_on_stack() noexcept {
   const auto caller = on_stack();
-  return caller ? loaded().titles[*caller].c_str() : nullptr;
+  if (caller) return loaded().titles[*caller].c_str();
+  return loaded().loading.empty() ? nullptr : loaded().loading_title.c_str();
 }
 
 }  // namespace tlmssd

@@ -276,14 +276,16 @@ std::string writes_to_flash(Simulation& simulation, WritesToFlash::By by) {
 /// What a loss of power must leave, on one drive: a process has no second one.
 void check_power(const Scenario& scenario, Conformance& found) {
   std::optional<Simulation> simulation;
+  bool durability = false;
   found.check("nothing that was written out is lost with the power", [&] {
     simulation.emplace(SsdConfig::from(scenario));
+    durability = simulation->ssd().check_durability();
     return power_cycles(*simulation);
   });
   const auto check = [&](const char* what, WritesToFlash::By by) {
     if (found.passed()) found.check(what, [&] { return writes_to_flash(*simulation, by); });
   };
-  if (!found.passed() || !simulation->ssd().check_durability()) return;
+  if (!durability) return;
   check("a flush completes when all that had been written before is on flash", WritesToFlash::By::flush);
   check("a write with force unit access completes when it is on flash", WritesToFlash::By::force_unit_access);
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <stdexcept>
 
-#include "models/base/ecc_codes.h"
+#include "models/base/ecc_code_text.h"
 #include "models/base/memory_archive.h"
 #include "models/base/random.h"
 
@@ -20,23 +20,18 @@ constexpr EccContext k_drive{.blocks = 16, .lba_bytes = 4096, .logical_blocks = 
 constexpr int k_reads = 20'000;
 constexpr std::uint32_t k_most_wrong = 200;  // bits of a frame
 
-std::string title_of(EccCode code) {
-  const auto number = static_cast<std::size_t>(code);
-  return number < ecc_codes() ? std::string(ecc_code_name(code)) : fmt::format("number {}", number);
-}
-
 /// All of `codes` that there are; throws when there is none, or one that there is not.
 std::string named(EccCodes codes) {
-  std::string names;
+  bool any = false;
   for (std::size_t i = 0; i < 8 * sizeof(unsigned); ++i) {
     const auto code = static_cast<EccCode>(i);
     if (!codes.has(code)) continue;
     if (code == EccCode::none || i >= ecc_codes())
-      throw std::runtime_error(fmt::format("codes() names {}, which does not decode", title_of(code)));
-    names += (names.empty() ? "" : ", ") + title_of(code);
+      throw std::runtime_error(fmt::format("codes() names {}, which does not decode", ecc_code_text(code)));
+    any = true;
   }
-  if (names.empty()) throw std::runtime_error("codes() names none");
-  return names;
+  if (!any) throw std::runtime_error("codes() names none");
+  return ecc_code_text(codes);
 }
 
 /// A policy under a random load.
@@ -77,7 +72,7 @@ class EccUse {
     if (now != names_) throw std::runtime_error(fmt::format("codes() was {}, then {}", names_, now));
     if (!policy_->codes().has(attempt.code))
       throw std::runtime_error(
-          fmt::format("asks for code {}, but codes() names {}", title_of(attempt.code), names_));
+          fmt::format("asks for code {}, but codes() names {}", ecc_code_text(attempt.code), names_));
     return attempt;
   }
 

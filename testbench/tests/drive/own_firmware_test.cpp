@@ -1,6 +1,8 @@
 // Firmware in C in a whole drive: what it refuses keeps its keys, its timers do not hold up a
 // drain, and what it does wrong is said with its name.
 #include <catch2/catch.hpp>
+#include <functional>
+#include <utility>
 
 #include "firmware/foreign/c_adapter.h"
 #include "models/base/input_error.h"
@@ -210,6 +212,12 @@ TEST_CASE("the bound on untimed work grows with the attempts that firmware makes
   CHECK(untimed_limit((1U << 31U) - 2) - 1'000'000 == more / 6 << 32U);
 }
 
+TEST_CASE("firmware that takes more buffers than any DRAM holds does not fit") {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.buffers = [](void*) { return ~std::uint32_t{0}; };
+  CHECK_THROWS_WITH(check_drive(with(firmware)), Catch::StartsWith("ssd.dram.capacity: "));
+}
+
 TEST_CASE("firmware may have two stages under way for a command", "[drive]") {
   tlmssd_firmware firmware = plain_firmware();
   firmware.submit = [](void* self, tlmssd_command* command) {
@@ -267,7 +275,114 @@ TEST_CASE("force unit access that leaves its data in DRAM is found", "[drive]") 
 }
 
 TEST_CASE("a flush is not asked for what came after it or was trimmed", "[drive]") {
-  CHECK(found_wrong({k_flush, k_write, {HostOpcode::trim, 8192, 4096}, k_flush, k_write}).empty());
+  CHECK(found_wrong({k_flush, k_write, {HostOpcode::trim, 8192, 4096}, k_flush}).empty());
+}
+
+TEST_CASE("firmware that leaves in DRAM what it was to write out is found", "[drive]") {
+  Simulation simulation(with(plain_firmware()));
+  REQUIRE(simulation.ssd().check_durability());
+  std::vector<Load> loads = one(script({k_write}, simulation.drive_size()));
+  CHECK_THROWS_WITH(
+      [&] {
+        simulation.run_untimed(loads);
+        simulation.drain();
+      }(),
+      "firmware acme: says that it is drained before LBA 16, whose write had completed, is on flash");
+}
+
+TEST_CASE("firmware in C asks for the codes that it has named, and for no other", "[drive]") {
+  tlmssd_firmware firmware = plain_firmware();
+  firmware.codes = 1U << TLMSSD_CODE_HARD_LDPC;
+  firmware.submit = [](void* self, tlmssd_command* command) {
+    tlmssd_flash read{};
+    read.size = sizeof read;
+    read.code = TLMSSD_CODE_SOFT_LDPC;
+    tlmssd_read(of(self).host, &read, programmed, self);
+    tlmssd_complete(of(self).host, command, TLMSSD_SUCCESS);
+  };
+  CHECK(outcome(firmware) ==
+        "firmware acme: read of die 0, plane 0, block 0, page 0: asks for code soft-ldpc, but its codes are "
+        "hard-ldpc");
+}
+
+namespace {
+
+/// Firmware in C++ that does one thing with its first command.
+class OneAct final : public firmware::Firmware {
+ public:
+  using Act = std::function<void(firmware::Hardware&, HostCommand&)>;
+  OneAct(const firmware::FirmwareContext& context, Act act) : hw_(context.hw), act_(std::move(act)) {}
+  void submit(HostCommand& command) override { act_(hw_, command); }
+  Task<> drain() override { co_return; }
+  [[nodiscard]] Bytes dram_bytes() const override { return 0; }
+
+ private:
+  firmware::Hardware& hw_;
+  Act act_;
+};
+
+/// What it is refused with.
+std::string refused_act(const OneAct::Act& act) {
+  SsdConfig config = small_drive();
+  config.firmware_model = "acme";
+  config.make_firmware = [&](const firmware::FirmwareContext& context) {
+    return std::make_unique<OneAct>(context, act);
+  };
+  Simulation simulation(config);
+  std::vector<Load> loads = writes(simulation);
+  Measurement measurement({"writes"});
+  try {
+    simulation.run(loads, measurement);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+/// The same of an operation with one thing changed.
+std::string refused_operation(const std::function<void(FlashOp&)>& change) {
+  return refused_act([&](firmware::Hardware& hw, HostCommand& /*command*/) {
+    Lpn spare = k_no_unit;
+    Stamp stamp = k_zeros;
+    FlashOp op;
+    op.slots = 1;
+    op.spare = &spare;
+    op.stamps = &stamp;
+    change(op);
+    FlashTransaction operation(op);
+    hw.flash.submit(operation);
+  });
+}
+
+}  // namespace
+
+TEST_CASE("firmware in C++ that asks for a code that there is not is refused", "[drive]") {
+  CHECK(refused_operation([](FlashOp& op) { op.code = static_cast<EccCode>(77); }) ==
+        "firmware acme: read of die 0, plane 0, block 0, page 0: asks for code number 77, but its codes are "
+        "none");
+}
+
+TEST_CASE("firmware in C++ with a purpose that there is not is refused", "[drive]") {
+  CHECK(refused_operation([](FlashOp& op) { op.purpose = static_cast<Purpose>(99); }) ==
+        "firmware acme: orders a flash operation with purpose 99, which there is not; valid: 0 to 5");
+}
+
+TEST_CASE("firmware in C++ that orders what flash cannot do is refused", "[drive]") {
+  CHECK(refused_operation([](FlashOp& op) { op.command = static_cast<FlashCommand>(9); }) ==
+        "firmware acme: orders flash operation 9, which there is not; valid: 0 to 3");
+}
+
+TEST_CASE("firmware in C++ that runs a stage that there is not is refused", "[drive]") {
+  CHECK(refused_act([](firmware::Hardware& hw, HostCommand&) {
+          static_cast<void>(hw.cpu.run(static_cast<Stage>(77), 1));
+        }) == "firmware acme: runs stage 77, which there is not; valid: 0 to 5");
+}
+
+TEST_CASE("firmware in C++ that completes with a status that there is not is refused", "[drive]") {
+  CHECK(refused_act([](firmware::Hardware& hw, HostCommand& command) {
+          command.status = static_cast<HostStatus>(99);
+          hw.host.complete(command);
+        }) == "firmware acme: completes a command with status 99, which there is not; valid: 0 to 4");
 }
 
 TEST_CASE("our own firmware has on flash what flushes and force unit access are for", "[drive]") {

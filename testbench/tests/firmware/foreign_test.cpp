@@ -1,6 +1,7 @@
 // Wrong calls of firmware in C: each ends in one line with its name.
 #include <array>
 #include <catch2/catch.hpp>
+#include <cstddef>
 #include <fmt/format.h>
 #include <functional>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "models/base/memory_archive.h"
 #include "testbench/tests/firmware/fake_hardware.h"
 #include "testbench/tests/firmware/model_host.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd::firmware::testing {
 namespace {
@@ -304,6 +306,111 @@ TEST_CASE("what firmware in C saves and restores amiss is its own fault") {
   CHECK(after_snapshot([](tlmssd_host* host, tlmssd_archive* archive) {
           tlmssd_save(host, archive, nullptr, 4);
         }) == "firmware acme: saves or restores bytes, but does not say where they are (null)");
+}
+
+TEST_CASE("a loss of power takes what is in the buffers of firmware in C") {
+  static tlmssd_host* host;
+  tlmssd_firmware firmware = idle_firmware();
+  firmware.create = [](tlmssd_host* own, const tlmssd_shape*) -> void* { return host = own; };
+  firmware.power_cycle = [](void*) {};
+  firmware.submit = [](void*, tlmssd_command* command) {
+    for (std::uint32_t unit = 8; unit < 10; ++unit) {
+      if (command->opcode == TLMSSD_WRITE) {
+        tlmssd_take(host, command, unit, unit - 8);
+      } else {
+        tlmssd_deliver(host, command, unit, unit - 8);
+      }
+    }
+    tlmssd_complete(host, command, TLMSSD_SUCCESS);
+  };
+  const DriveShape shape = small_shape();
+  FakeHardware hardware(shape, {.timed = true});
+  const std::vector<ParameterSpec> parameters;
+  foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
+  const std::array<Stamp, 2> written = {make_stamp(8, 1), make_stamp(9, 1)};
+  std::array<Stamp, 2> data = written;
+  HostCommand command;
+  command.lba = 8;
+  command.blocks = 2;
+  command.set_data(data);
+  const auto read = [&] {
+    command.opcode = HostOpcode::read;
+    data = {};
+    adapter.submit(command);
+    return data;
+  };
+  command.opcode = HostOpcode::write;
+  adapter.submit(command);
+  CHECK(read() == written);
+  CHECK(adapter.power_cycle());
+  const std::array<Stamp, 2> left = read();
+  CHECK(left[0] != written[0]);
+  CHECK(left[1] != written[1]);
+}
+
+TEST_CASE("structs of firmware in C that say no size, or too small a one, are refused as that") {
+  for (const std::size_t size : {std::size_t{0}, offsetof(tlmssd_firmware, quiet) - 1}) {
+    tlmssd_firmware firmware = idle_firmware();
+    firmware.size = size;
+    CHECK_THROWS_WITH(
+        add_c_firmware(firmware, "acme 1"),
+        fmt::format("acme 1: its struct tlmssd_firmware says a size of {} bytes, less than the {} that each "
+                    "has; write .size = sizeof(struct tlmssd_firmware)",
+                    size, offsetof(tlmssd_firmware, quiet)));
+    CHECK(refused_read([size](tlmssd_flash& r) { r.size = size % sizeof r; }) ==
+          fmt::format("{}by a struct that says a size of {} bytes, less than {}; write .size = sizeof(struct "
+                      "tlmssd_flash)",
+                      k_order, size % sizeof(tlmssd_flash), sizeof(tlmssd_flash)));
+  }
+}
+
+TEST_CASE("firmware in C programs no units that there are not, but in pages of a map") {
+  const auto programs = [](std::uint32_t unit, tlmssd_purpose purpose) {
+    return refused([&](tlmssd_host* host, tlmssd_command*) {
+      const std::vector<std::uint32_t> lpns(1024, unit);
+      tlmssd_flash request = one_unit();
+      request.lpns = lpns.data();
+      request.purpose = purpose;
+      tlmssd_program(host, &request, done, nullptr);
+    });
+  };
+  CHECK(programs(63, TLMSSD_FOR_HOST).empty());
+  CHECK(programs(TLMSSD_NO_UNIT, TLMSSD_FOR_HOST).empty());
+  CHECK(programs(64, TLMSSD_FOR_MAP).empty());
+  for (const std::uint32_t unit : {64U, k_most - 1}) {
+    CHECK(
+        programs(unit, TLMSSD_FOR_GC) ==
+        fmt::format("firmware acme: programs unit {} of 64; only pages with TLMSSD_FOR_MAP may have numbers "
+                    "of their own",
+                    unit));
+  }
+}
+
+TEST_CASE("what firmware in C says of itself in a call that it answers at once is heard") {
+  static tlmssd_host* host;
+  tlmssd_firmware firmware = idle_firmware();
+  firmware.create = [](tlmssd_host* own, const tlmssd_shape*) -> void* { return host = own; };
+  firmware.report = [](void*, tlmssd_report*) { tlmssd_fail(host, "in report"); };
+  firmware.reset_statistics = [](void*) { tlmssd_fail(host, "in reset"); };
+  firmware.read_only = [](void*) { return tlmssd_fail(host, "in read_only"), 0; };
+  firmware.describe_stall = [](void*, char*, std::size_t) {
+    return tlmssd_fail(host, "in describe_stall"), std::size_t{0};
+  };
+  const DriveShape shape = small_shape();
+  FakeHardware hardware(shape, {.timed = true});
+  const std::vector<ParameterSpec> parameters;
+  {
+    foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
+    test::NumbersSink sink;
+    std::string text;
+    CHECK_THROWS_WITH(adapter.report(sink), "firmware acme: in report");
+    CHECK_THROWS_WITH(adapter.reset_statistics(), "firmware acme: in reset");
+    CHECK_THROWS_WITH(adapter.read_only(), "firmware acme: in read_only");
+    CHECK_THROWS_WITH(adapter.describe_stall(text), "firmware acme: in describe_stall");
+  }
+  firmware.buffers = [](void*) { return tlmssd_fail(host, "in buffers"), 4U; };
+  CHECK_THROWS_WITH(foreign::CFirmware(firmware, NoValues{}, {hardware.ports, shape}, parameters),
+                    "firmware acme: in buffers");
 }
 
 }  // namespace tlmssd::firmware::testing

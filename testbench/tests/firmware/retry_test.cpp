@@ -73,6 +73,23 @@ class NeverGivesUp final : public EccPolicy {
   }
 };
 
+/// Asks for what it has not named, at once or after a failure.
+class AsksForMore final : public EccPolicy {
+ public:
+  static constexpr std::string_view k_name = "asks-for-more";
+  static constexpr std::string_view k_summary = "asks for a code that it has not named";
+  using Config = NoParameters;
+  AsksForMore(const Config& /*config*/, const EccContext& /*context*/) {}
+  [[nodiscard]] EccCodes codes() const override { return codes_of({EccCode::bch, EccCode::hard_ldpc}); }
+  ReadAttempt first(const PageFacts& /*page*/) override { return {at_first, 0}; }
+  std::optional<ReadAttempt> next(const PageFacts& /*page*/, ReadAttempt /*last*/,
+                                  std::uint32_t /*tried*/) override {
+    return ReadAttempt{then, 0};
+  }
+  static inline EccCode at_first = EccCode::bch;
+  static inline EccCode then = EccCode::bch;
+};
+
 /// Tells what it was told.
 class Recorder final : public EccPolicy {
  public:
@@ -179,6 +196,26 @@ TEST_CASE("a policy that never gives a page up ends the run by its name") {
     CHECK_THAT(said,
                Catch::StartsWith("firmware.ecc.policy: never-gives-up has not given up a page of block "));
     CHECK_THAT(said, Catch::EndsWith(" after 4096 attempts"));
+  }
+}
+
+TEST_CASE("a policy that asks for a code that it has not named ends the run by its name") {
+  ecc_family().add<AsksForMore>("acme 1.0");
+  const std::string asks = "firmware.ecc.policy: asks-for-more asks for code ";
+  for (const bool timed : {false, true}) {
+    for (const bool first : {false, true}) {
+      for (const auto& [code, name] :
+           {std::pair(EccCode::soft_ldpc, "soft-ldpc"), std::pair(EccCode::none, "none"),
+            std::pair(static_cast<EccCode>(9), "number 9"),
+            std::pair(static_cast<EccCode>(77), "number 77")}) {
+        AsksForMore::at_first = AsksForMore::then = EccCode::bch;
+        RetryRig rig("asks-for-more", {}, timed);
+        rig.fill();
+        rig.hw.flash.fails = [](const FlashOp& op) { return op.code == EccCode::bch; };
+        (first ? AsksForMore::at_first : AsksForMore::then) = code;
+        CHECK_THROWS_WITH(rig.read(80), asks + name + ", but its codes() names bch, hard-ldpc");
+      }
+    }
   }
 }
 

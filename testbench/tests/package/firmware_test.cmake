@@ -42,6 +42,15 @@ expect(0 "\"what\":\"victim\",\"why\":\"of PU" ${CMAKE_COMMAND} -E cat ${WORK}/d
 expect(0 "stopped at decision=own" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --break decision=own)
 expect(2 "cannot be shown" ${program} --plugin ${plugin} inspect ${WORK}/project-c/drive.yaml --map 0-9)
 
+# Of a table of costs it takes the lines for any policy alone.
+expect(0 "" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --out ${WORK}/costs
+  --set "ssd.cpu.costs=['stage, policy, cycles', 'translate, page, 1000', 'translate, any, 7']")
+file(READ ${WORK}/costs/report.json report)
+string(JSON cycles GET "${report}" statistics cpu stage_translate mean_cycles value)
+if(NOT cycles EQUAL 7)
+  message(FATAL_ERROR "a look-up takes ${cycles} cycles, 7 for any policy")
+endif()
+
 # Findings and advice say nothing of what only the program's own has.
 expect(0 "" ${program} --plugin ${plugin} run ${WORK}/project-c/drive.yaml -q --out ${WORK}/findings)
 file(READ ${WORK}/findings/report.json report)
@@ -132,6 +141,32 @@ fault(void_access "write with force unit access before LBA"
   "if (job->c->force_unit_access && job->status == TLMSSD_SUCCESS) flush(job); else finish(job);" "finish(job);")
 fault(restores_less "firmware my-ftl: restores" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);"
   "  if (tlmssd_saving(f->host, a)) tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);")
+# Two changes: a drain writes out no part of a program unit, and does not wait for one.
+set(sound "${source}")
+string(REPLACE "f->s.waiting >= f->pu_units || f->draining ||" "f->s.waiting >= f->pu_units ||" source "${source}")
+if(source STREQUAL sound)
+  message(FATAL_ERROR "fault drained_before: the source is another")
+endif()
+fault(drained_before "says that it is drained before LBA" "(f->s.used == 0 || f->s.read_only)" "1")
+set(source "${sound}")
+fault(fails_in_report "firmware my-ftl: no figures" "static void report(void* self, struct tlmssd_report* r) {"
+  "static void report(void* self, struct tlmssd_report* r) {\n  tlmssd_fail(((struct ftl*)self)->host, \"no figures\");")
+fault(code_not_named "asks for code bch, but its codes are none" "    op.command = job->c;" "    op.command = job->c; op.code = TLMSSD_CODE_BCH;")
+fault(no_such_unit "programs unit 2147483647 of" "op.buffers = buffers;\n  op.purpose = p->stream" "lpns[0] = 0x7fffffff; op.buffers = buffers;\n  op.purpose = p->stream")
+# One that crashes while it is loaded, and one that fails when all is over.
+function(planted name from to)
+  string(REPLACE "${from}" "${to}" faulty "${source}")
+  if(faulty STREQUAL source)
+    message(FATAL_ERROR "fault ${name}: the source has no \"${from}\"")
+  endif()
+  file(WRITE ${WORK}/${name}.c "${faulty}")
+  expect(0 "" ${C_COMPILER} -std=c99 -O2 -shared -fPIC -fvisibility=hidden -I${prefix}/include ${WORK}/${name}.c -o ${WORK}/lib${name}.so)
+  set(run_planted ${program} --plugin ${WORK}/lib${name}.so run ${WORK}/project-c/drive.yaml -q --short PARENT_SCOPE)
+endfunction()
+planted(entry "tlmssd_firmware_plugin(void) { return" "tlmssd_firmware_plugin(void) { *(volatile int*)0 = 1; return")
+expect(2 "libentry.so': crashed (SEGV)" ${run_planted})
+planted(destroyed "static void destroy(void* self) {" "static void destroy(void* self) {\n  tlmssd_fail(((struct ftl*)self)->host, \"not now\");")
+expect(2 "tlmssd: firmware my-ftl: not now" ${run_planted})
 # One that does not come back ends all the same when it is asked to.
 file(READ ${WORK}/project-c/my_ftl_ftl.c source)
 string(REPLACE "  struct job* job = calloc(1, sizeof *job);" "  while (f->s.seq == 500) {}\n  struct job* job = calloc(1, sizeof *job);" faulty "${source}")
