@@ -92,12 +92,12 @@ void check_costs(const CpuConfig& cpu) {
                                            : one.buffer ? names_of(firmware::cache_family())
                                                         : names_of(firmware::mapping_family());
     if (std::find(known.begin(), known.end(), one.policy) != known.end()) continue;
-    throw objection("ssd.cpu.costs",
-                    fmt::format("line {}: {} is no {}, expected {}{}", one.line, in_quotes(one.policy),
-                                one.victim   ? "victim policy"
-                                : one.buffer ? "cache policy"
-                                             : "mapping scheme",
-                                any_of(known), did_you_mean(one.policy, known)));
+    throw objection_to_table("ssd.cpu.costs", one.line,
+                             fmt::format("{} is no {}, expected {}{}", in_quotes(one.policy),
+                                         one.victim   ? "victim policy"
+                                         : one.buffer ? "cache policy"
+                                                      : "mapping scheme",
+                                         any_of(known), did_you_mean(one.policy, known)));
   }
 }
 
@@ -105,7 +105,8 @@ CpuConfig read_cpu(const Scenario& scenario) {
   CpuConfig cpu = CpuConfig::parameters().read(scenario.values("ssd.cpu"));
   cpu.cycles = CpuCyclesConfig::parameters().read(scenario.values("ssd.cpu.cycles"));
   cpu.assignment = CpuAssignmentConfig::parameters().read(scenario.values("ssd.cpu.assignment"));
-  if (!cpu.costs.empty()) {
+  // Another's firmware has none of these: what the table says of any policy is for it.
+  if (!cpu.costs.empty() && firmware::FirmwareFamily::is_own(scenario.policy("firmware"))) {
     cpu.policies = {scenario.policy("firmware.mapping"), scenario.policy("firmware.cache"),
                     scenario.policy("firmware.gc")};
   }

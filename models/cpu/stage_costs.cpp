@@ -94,6 +94,12 @@ class StageCosts::Parser {
         row.cycles = number(field, "cycles", 1e8);
       }
     }
+    const bool looks = row.cost == static_cast<std::size_t>(Stage::translate) ||
+                       row.cost == static_cast<std::size_t>(Stage::buffer);
+    if (row.cached != 0 && !looks) {
+      refuse(fmt::format("{} looks for nothing that may be cached; {} is for translate and buffer",
+                         cost_names()[row.cost], cached_names()[row.cached]));
+    }
     return row;
   }
 

@@ -24,8 +24,9 @@
 
 namespace tlmssd {
 
-/// The policies that costs depend on: the mapping scheme (all stages but these), the cache in front
-/// of the write buffer (stage buffer), and the victim policy (victim).
+/// The policies that costs depend on (empty: the drive has none that a line could name): the
+/// mapping scheme (all stages but these), the cache in front of the write buffer (stage buffer),
+/// and the victim policy (victim).
 struct StagePolicies {
   std::string mapping;
   std::string cache;

@@ -210,7 +210,8 @@ void NandDie::check_suspend_points(const ArrayOperation& asked, const ArrayAnswe
 }
 
 void NandDie::refuse_answer(const ArrayOperation& asked, const std::string& answer) const {
-  throw InputError("timing model " + setup_.part.timing + " answers " + answer + " to " + to_text(asked));
+  throw objection("ssd.flash.part.timing",
+                  setup_.part.timing + " answers " + answer + " to " + to_text(asked));
 }
 
 ArrayAnswer NandDie::ask_sense(const FlashOp& op, BlockId number, PageId page, BlockMode mode,

@@ -111,7 +111,8 @@ std::string current_text() {
   try {
     throw;
   } catch (const std::exception& error) {
-    return error.what();
+    const std::string text = error.what();
+    return text.empty() ? "threw an exception without a text" : text;
   } catch (...) {
     return "threw something that is no std::exception";
   }

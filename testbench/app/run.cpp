@@ -407,7 +407,10 @@ void Run::warn_of_clock() {
 }
 
 ExitCode Run::exit_code() const {
-  if (failures_ && run_section_.errors == "fail") return k_exit_failed;
+  if (failures_ && run_section_.errors == "fail") {
+    if (options_.quiet) std::cerr << "tlmssd: " << printable(first_failure_) << std::endl;  // else a warning
+    return k_exit_failed;
+  }
   return (advised_ || missed_) && options_.strict ? k_exit_advice : k_exit_ok;
 }
 

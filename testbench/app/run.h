@@ -138,7 +138,8 @@ class Run {
   StateQuery shown_;  ///< at breaks
   std::unique_ptr<Pauser> pauser_;
   std::vector<std::string> warnings_;
-  bool failures_ = false;  ///< commands have failed
+  bool failures_ = false;      ///< commands have failed
+  std::string first_failure_;  ///< in words, of these
   std::optional<Interrupted> interrupted_;
   bool advised_ = false;   ///< the adviser has spoken
   bool all_ramp_ = false;  ///< commands were carried out, and none was measured

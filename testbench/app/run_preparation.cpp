@@ -182,6 +182,7 @@ void Run::note_failures(std::vector<std::string>& notes, const char* when, std::
       !where.empty() && note.ends_with(name_of(HostStatus::media_error)))
     note += "; data were lost before, in " + where;
   notes.push_back(std::move(note));
+  if (first_failure_.empty()) first_failure_ = notes.back();
 }
 
 /// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do
@@ -263,6 +264,7 @@ void Run::prepare() {
   }
   warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
   failures_ = !preparation_.empty();
+  if (failures_) first_failure_ = preparation_.front();
   if (!options_.save_snapshot.empty()) {
     save_snapshot(
         options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); }, replaces());

@@ -173,8 +173,9 @@ double BitErrors::rber(const Place& place, const ArrayOperation& stress, std::ui
 }
 
 void BitErrors::refuse_rate(const ArrayOperation& stress, double rate) const {
-  throw InputError("reliability model " + name_ + " answers a bit error rate of " + fmt::format("{}", rate) +
-                   ", which is none of 0 to 0.5, to " + to_text(stress));
+  throw objection("ssd.flash.reliability.model", name_ + " answers a bit error rate of " +
+                                                     fmt::format("{}", rate) +
+                                                     ", which is none of 0 to 0.5, to " + to_text(stress));
 }
 
 void BitErrors::draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,

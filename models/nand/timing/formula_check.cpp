@@ -327,7 +327,12 @@ class Check {
       const auto value = value_of(text, whole, point);
       return value && !std::isfinite(*value);
     });
-    const auto value = value_of(text_.substr(piece.begin, piece.end - piece.begin), whole, point);
+    const std::string at = text_.substr(piece.begin, piece.end - piece.begin);
+    const auto value = value_of(at, whole, point);
+    if ((at.starts_with("tR") || at.starts_with("tPROG")) && at.find(']') == at.size() - 1) {
+      refuse(piece.begin, piece.end - piece.begin,
+             fmt::format("is undefined{}; page types are 0 to {}", place_of(whole, point), part_.bits() - 1));
+    }
     refuse(piece.begin, piece.end - piece.begin,
            (value && std::isinf(*value) ? "is infinite" : "is undefined") + place_of(whole, point));
   }

@@ -63,6 +63,9 @@ class LookupTable::Parser {
     if (names.size() > k_most_axes + 1) refuse(fmt::format("has more than {} arguments", k_most_axes));
     table_.factor_ = last == "factor";
     for (std::size_t i = 0; i + 1 < names.size(); ++i) {
+      if (names[i] == "time" || names[i] == "factor")
+        refuse("names both " + in_quotes(names[i]) + " and " + in_quotes(last) +
+               "; give one, as the last column");
       const TimingArgument* argument = find_timing_argument(names[i]);
       if (argument == nullptr)
         refuse(in_quotes(names[i]) + " is no argument; there is " + timing_argument_names());

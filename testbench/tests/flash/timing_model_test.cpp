@@ -75,7 +75,7 @@ void check_refused(const ArrayAnswer& answer, const std::string& said) {
     submit(program);
     b.run();
   };
-  CHECK_THROWS_WITH(run(), Catch::Contains("timing model table answers " + said +
+  CHECK_THROWS_WITH(run(), Catch::Contains("ssd.flash.part.timing: table answers " + said +
                                            " to program of die 0 plane 0 block 3 page 0"));
 }
 

@@ -372,7 +372,7 @@ TEST_CASE("a rate that is none is refused with the model's name and the operatio
     const BitErrors errors(std::make_unique<Constant>(rate), part, plain(), k_frame_bits, 1, "acme");
     ArrayOperation stress;
     CHECK_THROWS_WITH(errors.rber(place(3), stress, 0),
-                      "reliability model acme answers a bit error rate of " + text +
+                      "ssd.flash.reliability.model: acme answers a bit error rate of " + text +
                           ", which is none of 0 to 0.5, to " + to_text(stress));
   }
   CHECK(make_errors(plain(), 0).rber(place(3), {}, 0) == 0);

@@ -135,6 +135,8 @@ TEST_CASE("a table that is none is refused with the line that is wrong") {
   CHECK_THAT(refused_table({"laier, time", "0, 1 us"}),
              Catch::Contains("line 1") && Catch::Contains("is no argument"));
   CHECK_THAT(refused_table({"layer, layer, time", "0, 0, 1 us"}), Catch::Contains("twice"));
+  CHECK_THAT(refused_table({"layer, factor, time", "0, 1, 1 us"}),
+             Catch::Contains("line 1: names both 'factor' and 'time'; give one, as the last column"));
   CHECK_THAT(refused_table({"layer, time", "0, 1"}), Catch::Contains("line 2: time"));
   CHECK_THAT(refused_table({"layer, time", "0, 0 us"}), Catch::Contains("not above 0"));
   CHECK_THAT(refused_table({"layer, time", "0, 10001 ms"}), Catch::Contains("at most 10 s"));
@@ -247,7 +249,8 @@ TEST_CASE("a formula that is no latency is refused with its position") {
   says("tR[type] * log(age_days)", "12", "is infinite where");
   says("60us + 1us * sqrt(age_days - 5)", "14", "is undefined where age_days = 0");
   says("tR[type] - cycles*0.1us", "10", "no latency");
-  says("tR[3]", "1", "is undefined");
+  says("tR[3]", "1", "is undefined; page types are 0 to 2");
+  says("tR[type + 1] + 5us", "1", "is undefined where type = 2; page types are 0 to 2");
   says("layer = 3us", "7", "assigns");
   says("3us, 4us", "4", "more than one");
   says("tR[type] * (", "12", "end of expression");

@@ -369,7 +369,10 @@ TEST_CASE("bad tables of costs are one line", "[program]") {
   refused("['stage, cycles']", "no line of values");
   refused("['entries, cycles', '1, 1']", "no column 'stage'");
   refused("['stage, policy, cycles', 'victim, greedi, 1']", "did you mean 'greedy'?");
+  refused("['stage, policy, cycles', 'gc, dftll, 1']", "line 2: 'dftll' is no mapping scheme");
   refused("['stage, policy, cycles', 'gc, dftll, 1']", "did you mean 'dftl'?");
+  refused("['stage, cached, cycles', 'translate, hit, 1', 'gc, hit, 1']",
+          "line 3: gc looks for nothing that may be cached; hit is for translate and buffer");
 }
 
 }  // namespace tlmssd::program_tests

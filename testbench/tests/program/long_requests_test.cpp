@@ -226,7 +226,14 @@ TEST_CASE("a run with failed commands says so with its exit code", "[program]") 
   CHECK(failed.code == 5);
   CHECK(failed.out.find("! 5 commands failed, the first: read") != std::string::npos);
   CHECK(fs::exists(folder / "out/report.json"));
-  CHECK(run(folder, {"run", refused, "-q", "--set", "run.errors=accept"}).code == 0);
+  const Outcome quiet = run(folder, {"run", refused, "-q"});
+  CHECK(quiet.code == 5);
+  CHECK(quiet.out.empty());
+  CHECK(quiet.err.starts_with("tlmssd: 5 commands failed, the first: read"));
+  CHECK(std::count(quiet.err.begin(), quiet.err.end(), '\n') == 1);
+  const Outcome accepted = run(folder, {"run", refused, "-q", "--set", "run.errors=accept"});
+  CHECK(accepted.code == 0);
+  CHECK(accepted.err.empty());
   CHECK(run(folder, {"run", refused, "-q", "--set", "run.long_requests=split"}).code == 0);
 }
 
