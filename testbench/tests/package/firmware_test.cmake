@@ -164,7 +164,7 @@ function(planted name from to)
   set(run_planted ${program} --plugin ${WORK}/lib${name}.so run ${WORK}/project-c/drive.yaml -q --short PARENT_SCOPE)
 endfunction()
 planted(entry "tlmssd_firmware_plugin(void) { return" "tlmssd_firmware_plugin(void) { *(volatile int*)0 = 1; return")
-expect(2 "libentry.so': crashed (SEGV)" ${run_planted})
+expect(2 "': crashed (SEGV)" ${run_planted})
 planted(destroyed "static void destroy(void* self) {" "static void destroy(void* self) {\n  tlmssd_fail(((struct ftl*)self)->host, \"not now\");")
 expect(2 "tlmssd: firmware my-ftl: not now" ${run_planted})
 # One that does not come back ends all the same when it is asked to.
