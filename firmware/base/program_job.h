@@ -34,6 +34,7 @@ struct ProgramPlan {
   std::uint32_t holes = 0;          ///< slots of a block-mapped region that hold no unit
   std::uint32_t folded = 0;         ///< units of garbage collection that come from a block in SLC mode
   bool scattered = false;           ///< units of the write buffer that do not follow one another
+  bool evicted = false;             ///< all of it comes from a cache
   bool reserved = false;            ///< has been promised a multi-plane page in SLC mode
   bool from_static = false;         ///< some come from a block that never leaves that mode
   bool on_die = false;              ///< units of a block-mapped region were left to be copied on their dies

@@ -6,6 +6,7 @@ namespace tlmssd::firmware {
 
 Flushed::Flushed(Flusher& flusher, bool from_host_only)
     : flusher_(flusher),
+      from_host_only_(from_host_only),
       target_(from_host_only ? flusher.buffer().accepted_from_host() : flusher.buffer().accepted()) {}
 
 bool Flushed::await_ready() {
@@ -22,7 +23,8 @@ void FlushQueue::check_all(const Ledger* last) {
       flush.dispatched_ = true;
       flush.job_ = dispatched_;
     }
-    if (!flush.dispatched_ || (!jobs_.empty() && jobs_.front()->number <= flush.job_)) return;
+    if (!flush.dispatched_ || under_way(jobs_, flush.job_)) return;
+    if (!flush.from_host_only_ && under_way(evictions_, flush.job_)) return;
     flush.ready_ = true;
     flush.failed_ = core_.read_only && buffer_.free() < buffer_.capacity();
     if (last != nullptr) flush.last_ = *last;

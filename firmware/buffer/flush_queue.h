@@ -30,6 +30,7 @@ class Flushed {
  private:
   friend class FlushQueue;
   Flusher& flusher_;
+  bool from_host_only_;
   std::uint64_t target_;  ///< sequence number of the last entry that is waited for
   std::uint64_t job_ = 0;
   bool dispatched_ = false;
@@ -43,14 +44,15 @@ class FlushQueue {
  public:
   FlushQueue(Core& core, const WriteBuffer& buffer) : core_(core), buffer_(buffer) {}
 
+  /// The job says whether all of it was evicted from a cache.
   void dispatched(ProgramJob& job) {
     job.number = ++dispatched_;
-    jobs_.push(job);
+    line_of(job).push(job);
   }
-  void ended(ProgramJob& job) { jobs_.erase(job); }
+  void ended(ProgramJob& job) { line_of(job).erase(job); }
   /// No program is under way.
-  [[nodiscard]] bool empty() const { return jobs_.empty(); }
-  [[nodiscard]] std::uint64_t jobs() const { return jobs_.size(); }
+  [[nodiscard]] bool empty() const { return jobs_.empty() && evictions_.empty(); }
+  [[nodiscard]] std::uint64_t jobs() const { return jobs_.size() + evictions_.size(); }
   /// So many programs have come and gone.
   void pass(std::uint64_t jobs) { dispatched_ += jobs; }
 
@@ -64,12 +66,19 @@ class FlushQueue {
   void archive(Archive& a) { a(dispatched_); }
 
  private:
+  using Jobs = IntrusiveQueue<ProgramJob>;
   void check_all(const Ledger* last);
+  [[nodiscard]] Jobs& line_of(const ProgramJob& job) { return job.evicted ? evictions_ : jobs_; }
+  /// Some of these that were dispatched up to number `last`.
+  [[nodiscard]] static bool under_way(const Jobs& jobs, std::uint64_t last) {
+    return !jobs.empty() && jobs.front()->number <= last;
+  }
 
   Core& core_;
   const WriteBuffer& buffer_;
   IntrusiveQueue<Flushed> flushes_;
-  IntrusiveQueue<ProgramJob> jobs_;
+  Jobs jobs_;
+  Jobs evictions_;  ///< those of which all was evicted from a cache
   std::uint64_t dispatched_ = 0;
 };
 

@@ -125,10 +125,17 @@ bool Flusher::send(std::uint8_t line, bool short_too) {
   job.ledger = Ledger(now());
   turns_.occupy(job.pu);
   destination_->fill(job, line);
+  job.evicted = completions_.evictions() != nullptr && all_evicted(job);
   queue_.dispatched(job);
   for (Feature* const feature : core_.hooks.program) feature->on_program(job, turns_.restricted());
   tasks_.start(flush(job));
   return true;
+}
+
+bool Flusher::all_evicted(const ProgramJob& job) {
+  return std::none_of(job.source.get(), job.source.get() + job.live, [this](WriteBuffer::Index i) {
+    return i < ProgramJob::k_copied && buffer_.entry(i).from_host;
+  });
 }
 
 bool Flusher::held() {

@@ -102,6 +102,8 @@ class Flusher {
   }
   /// A feature wants the next program to wait.
   bool held();
+  /// Nothing in it came from the host past the cache.
+  [[nodiscard]] bool all_evicted(const ProgramJob& job);
   bool send(std::uint8_t line, bool short_too);
   bool send_in_turn();
   [[nodiscard]] bool all_lines_short() const;

@@ -66,17 +66,18 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
   entry.unit = unit;
   entry.mask = 0;
   entry.sequence = ++accepted_;
-  if (eviction == 0) accepted_from_host_ = accepted_;
   entry.eviction = eviction;
   entry.waiters = 0;
   entry.state = State::dirty;
   entry.line = line;
   entry.relocated = false;
   entry.damaged = found != k_none && entries_[found].damaged;
+  entry.from_host = false;
   if (found != k_none) {
     entry.mask = entries_[found].mask;
     copy_stamps(stamps(found), sectors_, stamps(i));
     entries_[found].state = State::superseded;
+    if (entries_[found].from_host) mark_from_host(i);
     hash_.replace(unit, i);
   } else {
     hash_.insert(unit, i);
@@ -199,7 +200,7 @@ void WriteBuffer::archive(Archive& a) {
     const Index i = a.saving() ? at++ : take_free();
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
-    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded, false, 0, false};
+    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded};
     hash_.insert(entry.unit, i);
   }
 }

@@ -57,6 +57,7 @@ class WriteBuffer {
     bool damaged = false;    ///< some sectors come from a read that failed
     std::uint8_t line = 0;   ///< in which it waits
     bool relocated = false;  ///< holds what flash holds, to be written to a better place, and nothing else
+    bool from_host = false;  ///< holds something that came from the host, not from a cache
   };
 
   /// `address`: in DRAM, from which on it may lie.
@@ -93,7 +94,7 @@ class WriteBuffer {
   }
   [[nodiscard]] bool any_urgent(std::uint8_t line) const { return lines_[line].urgent.first != k_none; }
   [[nodiscard]] std::uint64_t accepted() const { return accepted_; }
-  /// The last of them that came from the host, not from a cache.
+  /// The last of them that holds something from the host, not from a cache.
   [[nodiscard]] std::uint64_t accepted_from_host() const { return accepted_from_host_; }
   /// Sequence number of the dirty entry written first; all ones when there is none.
   [[nodiscard]] std::uint64_t oldest() const {
@@ -113,13 +114,17 @@ class WriteBuffer {
            (entries_[found].state == State::dirty || entries_[found].state == State::urgent);
   }
   /// A new waiting entry for `unit`; takes over and supersedes `found`, the flying entry of the
-  /// same unit, if there is one. `eviction`: of the cache line that it comes from; 0: from the
-  /// host.
+  /// same unit, if there is one. `eviction`: of the cache line that it comes from; 0: of none.
   Index add(Lpn unit, Index found, std::uint64_t eviction = 0, std::uint8_t line = 0);
   /// Inserts sectors `from` to `from + count` into a waiting entry.
   void merge(Index i, std::uint32_t from, std::uint32_t count, const Stamp* data);
   /// Inserts the sectors of a mask; `data` by sector of the unit.
   void merge(Index i, std::uint64_t sectors, const Stamp* data);
+  /// A waiting entry gets something from the host.
+  void mark_from_host(Index i) {
+    entries_[i].from_host = true;
+    accepted_from_host_ = std::max(accepted_from_host_, entries_[i].sequence);
+  }
   void make_urgent(Index i);
   void wait_for(Index i, Durable& durable);
 

@@ -82,6 +82,7 @@ std::uint64_t Commands::insert(const HostCommand& command, std::uint64_t lba, st
       }
       i = buffer.add(static_cast<Lpn>(unit), i, 0, allocation.line);
     }
+    buffer.mark_from_host(i);
     allocation.asked = false;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors - from, blocks - done));
     buffer.merge(i, from, count, data == nullptr ? zeros.data() : data + done);

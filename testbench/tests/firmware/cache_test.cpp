@@ -34,6 +34,37 @@ void run_cache(const CacheCase& c, bool timed, std::uint32_t commands, std::uint
   CHECK((rig.hw.memory.scm_highest > 0) == (c.medium == "scm"));
 }
 
+/// Takes in writes to even units; the others go past.
+class EvenUnits final : public LruPolicy {
+ public:
+  static constexpr std::string_view k_name = "even-units";
+  static constexpr std::string_view k_summary = "takes in even units";
+  using Config = NoParameters;
+  EvenUnits(const Config& /*config*/, const CacheContext& context) : LruPolicy(context, {}) {}
+  bool admits_write(Lpn unit) override { return unit % 2 == 0; }
+  bool admits_read(Lpn /*unit*/) override { return false; }
+};
+
+/// How long a flush takes.
+Picoseconds flush_time(CacheRig& rig) {
+  const Picoseconds from = rig.hw.event_queue.now();
+  rig.host.flush();
+  rig.host.wait_below(1);
+  return rig.hw.event_queue.now() - from;
+}
+
+/// Writes units of the cache until programs of what it evicts have just begun.
+void evict(CacheRig& rig) {
+  const std::uint32_t blocks = rig.shape.mapping_page_bytes / rig.shape.lba_bytes;
+  const std::uint64_t evictions = rig.cache().statistics().evictions;
+  for (std::uint64_t unit = 0; rig.cache().statistics().evictions < evictions + 4; unit += 2) {
+    REQUIRE((unit + 1) * blocks < rig.shape.logical_blocks);
+    rig.host.write(unit * blocks, blocks);
+    rig.host.wait_below(1);
+  }
+  rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 2'000'000);
+}
+
 /// Copies in what is read, and lets all writes past.
 class ReadsOnly final : public LruPolicy {
  public:
@@ -312,6 +343,39 @@ TEST_CASE("a flush is not cut short by a write that is forced to flash meanwhile
     rig.host.wait_below(1);
     CHECK(programs > 0);
   }
+}
+
+TEST_CASE("a flush does not wait for programs of what a cache in SCM evicts") {
+  FakeOptions options;
+  options.timed = true;
+  CacheRig idle(CacheCase{}, options, 23);
+  const Picoseconds alone = flush_time(idle);
+  CacheRig rig(CacheCase{}, options, 23);
+  evict(rig);
+  const std::uint64_t programs = rig.hw.flash.programs;
+  CHECK(flush_time(rig) == alone);
+  CHECK(rig.hw.flash.programs == programs);
+  rig.host.let_end();
+  CHECK(rig.hw.flash.programs > programs);  // some were under way
+}
+
+TEST_CASE("a flush waits for what went past a cache in SCM, and for nothing behind it") {
+  cache_family().add<EvenUnits>("acme 1.0");
+  CacheCase c;
+  c.policy = "even-units";
+  FakeOptions options;
+  options.timed = true;
+  CacheRig idle(c, options, 23);
+  const Picoseconds alone = flush_time(idle);
+  CacheRig rig(c, options, 23);
+  const std::uint32_t blocks = c.unit / c.lba;
+  rig.host.write(blocks, blocks);  // past the cache
+  rig.host.wait_below(1);
+  const Picoseconds written = rig.hw.event_queue.now();
+  CHECK(flush_time(rig) >= options.program_time);
+  CHECK(rig.hw.event_queue.now() < written + options.program_time + 10'000'000);
+  evict(rig);
+  CHECK(flush_time(rig) == alone);  // what went past has long been written
 }
 
 TEST_CASE("a drive may be taken down while commands wait for room in its cache") {

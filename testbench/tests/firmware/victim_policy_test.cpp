@@ -8,6 +8,7 @@
 
 #include "firmware/blocks/block_pool.h"
 #include "firmware/blocks/wear_policy.h"
+#include "firmware/core/core.h"
 #include "firmware/mapping/mapping.h"
 #include "models/base/input_error.h"
 #include "models/base/memory_archive.h"

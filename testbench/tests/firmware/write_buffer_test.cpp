@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <map>
 
+#include "firmware/buffer/write_buffer.h"
+#include "firmware/core/core.h"
 #include "testbench/tests/firmware/life_setup.h"
 
 using namespace tlmssd;
@@ -41,6 +43,24 @@ TEST_CASE("what the write buffer answers and takes together is neither read nor 
       if (timed) CHECK(std::min(s.buffer_read_hits, s.buffer_overwrites) > 0);
     }
   }
+}
+
+TEST_CASE("an entry is the host's as soon as it holds something of the host's") {
+  DriveShape shape;
+  shape.geometry = {1, 1, 1, 1, 16, 16, 4096, 0};
+  const Layout layout = make_layout(shape, FirmwareConfig{});
+  WriteBuffer buffer(8, layout, 0, 1);
+  const WriteBuffer::Index evicted = buffer.add(Lpn{5}, WriteBuffer::k_none, 1);
+  CHECK(buffer.accepted_from_host() == 0);
+  const WriteBuffer::Index other = buffer.add(Lpn{6}, WriteBuffer::k_none, 2);
+  buffer.mark_from_host(evicted);  // merged into it, past the cache
+  CHECK(buffer.accepted_from_host() == 1);
+  buffer.take(evicted);
+  // An eviction takes over what flies of the host's.
+  const WriteBuffer::Index newer = buffer.add(Lpn{5}, evicted, 3);
+  CHECK(buffer.entry(newer).from_host);
+  CHECK(buffer.accepted_from_host() == 3);
+  CHECK_FALSE(buffer.entry(other).from_host);
 }
 
 TEST_CASE("read-modify-write reads are those that flash does for writes of a part") {
