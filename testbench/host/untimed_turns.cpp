@@ -60,12 +60,27 @@ std::list<UntimedLoad>::iterator UntimedTurns::first_due() {
     const Load& load = one->requests.load();
     if (load.pacing != Pacing::open_loop) continue;
     const PlacedRequest* const head = one->requests.head();
-    const Picoseconds due = head == nullptr ? 0 : later(load.start, head->time);
+    const Picoseconds due = head == nullptr ? 0 : instant(*one, *head);
     if (first != live_.end() && due >= least) continue;
     first = one;
     least = due;
   }
   return first;
+}
+
+Picoseconds UntimedTurns::instant(UntimedLoad& one, const PlacedRequest& request) {
+  const Load& load = one.requests.load();
+  const std::uint64_t number = one.requests.given();
+  if (number != one.number_of_due) {
+    const bool first = one.number_of_due == ~std::uint64_t{0};
+    const Picoseconds before = first ? request.time : one.time;
+    one.time = request.time;
+    one.number_of_due = number;
+    one.due = request.time;
+    if (load.made && request.time > before)
+      one.due -= static_cast<Picoseconds>(random_.below(static_cast<std::uint64_t>(request.time - before)));
+  }
+  return later(load.start, one.due);
 }
 
 }  // namespace tlmssd

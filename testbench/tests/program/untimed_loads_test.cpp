@@ -61,6 +61,32 @@ TEST_CASE("hot and cold loads have the write amplification of time without it, t
   CHECK(untimed == Approx(timed).epsilon(0.05));
 }
 
+// Three writes of the one for each of the other, on two parallel units: in step, all that is cold
+// would lie in one.
+TEST_CASE("even rates have the write amplification of time without it, too", "[program][figure]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(ssd:
+  host: {lba_size: 4 KiB}
+  flash: {channels: 2, ways: 1, spare_factor: 20 %, part: {planes: 1, blocks_per_plane: 256, pages_per_block: 64, page_size: 4 KiB, program_latency: [200 us]}}
+firmware: {buffer: {capacity: 64 KiB}, gc: {background_start: 0 %}}
+precondition: [{fill: 100 %, order: sequential}, {overwrite: 3x}]
+load:
+  - {name: hot, rw: randwrite, bs: 4k, size: 20%, io_size: 100g, number_ios: 150000, rate_iops: 1200, iodepth: 8, ramp_requests: 75000}
+  - {name: cold, rw: randwrite, bs: 4k, offset: 20%, io_size: 100g, number_ios: 50000, rate_iops: 400, iodepth: 8, ramp_requests: 25000}
+)");
+  double timed = 0;
+  double untimed = 0;
+  for (int seed = 1; seed <= 3; ++seed) {
+    const std::string with = "seed=" + std::to_string(seed);
+    timed += total_amplification(report_of(folder, scenario, "t", {"--set", with})) / 3;
+    untimed +=
+        total_amplification(report_of(folder, scenario, "u", {"--set", with, "--set", "run.timed=false"})) /
+        3;
+  }
+  CHECK(timed > 1.5);
+  CHECK(untimed == Approx(timed).epsilon(0.05));
+}
+
 TEST_CASE("untimed, loads come as often as their queue depths say", "[program]") {
   // The ramp ends with the deep load's: by then the other has had a ninth of its turns.
   const Json report = report_untimed(
