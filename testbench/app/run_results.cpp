@@ -55,10 +55,23 @@ std::string memories_text(const Ssd& ssd) {
   return text.empty() ? text : text + ", in step with the SystemC kernel: run.quantum is 0";
 }
 
+/// What rounding to logical blocks has done to a load, to be added to its description.
+std::string rounding_text(const PlacementCounts& counts) {
+  std::string text;
+  const auto add = [&text](std::uint64_t count, const char* what) {
+    if (count > 0)
+      text += fmt::format("{}{}: {}", text.empty() ? "; to whole logical blocks " : ", ", what, count);
+  };
+  add(counts.widened, "widened");
+  add(counts.narrowed, "trims narrowed");
+  add(counts.too_small, "trims of none passed over");
+  return text;
+}
+
 /// How a load was read and laid onto the drive.
 LoadFacts load_facts(const Load& load) {
   LoadFacts facts;
-  facts.description = load.description;
+  facts.description = load.description + rounding_text(load.source->counts());
   facts.job = load.job.empty() ? load.name : load.job;
   facts.warm_up = load.warm_up;
   facts.group = load.phase;
@@ -68,7 +81,9 @@ LoadFacts load_facts(const Load& load) {
   };
   facts.trace.emplace_back("placement", load.source->description());
   add("requests taken", counts.requests);
-  add("widened to whole logical blocks", counts.rounded);
+  add("widened to whole logical blocks", counts.widened);
+  add("trims narrowed to whole logical blocks", counts.narrowed);
+  add("trims of no whole logical block, passed over", counts.too_small);
   add("moved by wrapping", counts.wrapped);
   add("moved by scaling", counts.scaled);
   add("pieces split off", counts.split);

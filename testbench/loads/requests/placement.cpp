@@ -126,12 +126,21 @@ void PlacedSource::skip(std::uint64_t requests) {
   counts_.requests += requests;
 }
 
+void PlacedSource::round(HostOpcode opcode, Bytes start, Bytes end) {
+  const bool trim = opcode == HostOpcode::trim;
+  const std::uint64_t first = trim ? (start + lba_bytes_ - 1) / lba_bytes_ : start / lba_bytes_;
+  const std::uint64_t behind = trim ? end / lba_bytes_ : (end + lba_bytes_ - 1) / lba_bytes_;
+  pending_lba_ = first;
+  pending_blocks_ = behind > first ? behind - first : 0;
+  if (start % lba_bytes_ == 0 && end % lba_bytes_ == 0) return;
+  ++(!trim ? counts_.widened : pending_blocks_ > 0 ? counts_.narrowed : counts_.too_small);
+}
+
 void PlacedSource::place(const Request& request) {
   const Bytes start = (base_.empty() ? 0 : base_[request.device]) + request.offset;
   const Bytes end = start + request.bytes;
-  pending_lba_ = start / lba_bytes_;
-  pending_blocks_ = (end + lba_bytes_ - 1) / lba_bytes_ - pending_lba_;
-  if (start % lba_bytes_ != 0 || end % lba_bytes_ != 0) ++counts_.rounded;
+  round(request.opcode, start, end);
+  if (pending_blocks_ == 0) return;
   switch (mode_) {
     case Mode::fits:
       return;

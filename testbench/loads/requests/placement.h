@@ -1,12 +1,13 @@
 // Lays a load's own address space onto a drive: volumes one after another, addresses beyond the
 // drive wrapped, scaled or refused, everything rounded to whole logical blocks.
 //
-// Rounding: a request that does not start or end on a logical block is widened (start down, end
-// up), as a host's block layer would read-modify-write it; how often is counted. Wrapping: modulo
-// the region's size, and a request that crosses the end is split in two. Scaling: only when the
-// load's addresses do not fit; 4 KiB pages are squeezed proportionally and the offset within the
-// page and the size are kept, so requests that were neighbours may overlap afterwards. Refusing: an
-// InputError.
+// Rounding: a read or write that does not start or end on a logical block is widened (start down,
+// end up), as a host's block layer would read-modify-write it. A trim is narrowed to the blocks
+// that lie in it, as Linux and fio do, because what is beside it still counts; one that holds no
+// block is passed over. How often is counted. Wrapping: modulo the region's size, and a request
+// that crosses the end is split in two. Scaling: only when the load's addresses do not fit; 4 KiB
+// pages are squeezed proportionally and the offset within the page and the size are kept, so
+// requests that were neighbours may overlap afterwards. Refusing: an InputError.
 #pragma once
 
 #include <memory>
@@ -41,11 +42,13 @@ struct PlacedRequest {
 
 /// What laying the load onto the drive did to it.
 struct PlacementCounts {
-  std::uint64_t requests = 0;  ///< taken from the load
-  std::uint64_t rounded = 0;   ///< widened to whole logical blocks
-  std::uint64_t wrapped = 0;   ///< moved by wrapping
-  std::uint64_t scaled = 0;    ///< moved by scaling
-  std::uint64_t split = 0;     ///< pieces beyond the first of requests that crossed the end or were too long
+  std::uint64_t requests = 0;   ///< taken from the load
+  std::uint64_t widened = 0;    ///< to whole logical blocks
+  std::uint64_t narrowed = 0;   ///< trims, to the logical blocks that lie in them
+  std::uint64_t too_small = 0;  ///< trims passed over: no logical block lies in them
+  std::uint64_t wrapped = 0;    ///< moved by wrapping
+  std::uint64_t scaled = 0;     ///< moved by scaling
+  std::uint64_t split = 0;      ///< pieces beyond the first of requests that crossed the end or were too long
   std::uint64_t other_volume = 0;  ///< skipped: not the chosen volume
 };
 
@@ -97,6 +100,7 @@ class PlacedSource {
  private:
   enum class Mode : std::uint8_t { fits, wrap, scale, refuse };
   void place(const Request& request);
+  void round(HostOpcode opcode, Bytes start, Bytes end);
   void emit(PlacedRequest& request);
 
   std::unique_ptr<RequestSource> source_;

@@ -57,7 +57,7 @@ TEST_CASE("requests are widened to whole logical blocks and counted") {
   auto source =
       placed({write(0, 4096), write(512, 512), write(4095, 2), write(8192, 8192)}, "refuse", {1 << 20, 4096});
   CHECK(all(source) == List{{0, 1}, {0, 1}, {0, 2}, {2, 2}});
-  CHECK(source.counts().rounded == 2);
+  CHECK(source.counts().widened == 2);
   CHECK(source.counts().requests == 4);
 }
 
@@ -65,7 +65,23 @@ TEST_CASE("either end that lies within a block counts as one widened request") {
   auto source = placed({write(0, 100), write(100, 3996), write(100, 100), write(4096, 8192)}, "refuse",
                        {1 << 20, 4096});
   CHECK(all(source) == List{{0, 1}, {0, 1}, {0, 1}, {1, 2}});
-  CHECK(source.counts().rounded == 3);
+  CHECK(source.counts().widened == 3);
+}
+
+TEST_CASE("trims are narrowed to the logical blocks that lie in them, others beside them live on") {
+  const auto trim = [](std::uint64_t offset, std::uint64_t bytes) {
+    return Request{HostOpcode::trim, false, 0, offset, bytes, 0};
+  };
+  // One block's worth across two, one with a block inside, a whole one, one that ends within its
+  // first block, and one that ends where a block does.
+  auto source =
+      placed({trim(8704, 4096), trim(8704, 8192), trim(4096, 4096), trim(4196, 100), trim(100, 8092)},
+             "refuse", {1 << 20, 4096});
+  CHECK(all(source) == List{{3, 1}, {1, 1}, {1, 1}});
+  CHECK(source.counts().requests == 5);
+  CHECK(source.counts().narrowed == 2);
+  CHECK(source.counts().too_small == 2);
+  CHECK(source.counts().widened == 0);
 }
 
 TEST_CASE("requests that are skipped count as taken") {
