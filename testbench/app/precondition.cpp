@@ -30,8 +30,9 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
               "state", &PreconditionStep::state, {"as-is", "steady"},
               "steady: the drive is full and in the state in which random overwriting of all of it by the "
               "mapping page leaves it in the end, mostly without being written")
-          .share("fill", &PreconditionStep::fill, {0, 1},
-                 "share of the user capacity to write once, from its start")
+          .share(
+              "fill", &PreconditionStep::fill, {0, 1},
+              "share of the user capacity, from its start, to write once, in random order or as order says")
           .share("overwrite", &PreconditionStep::overwrite, {0, 1000},
                  "how much to write over the region, as a multiple of its size (2x: every block twice on "
                  "average)")
