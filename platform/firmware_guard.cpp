@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -165,7 +164,8 @@ Task<> FirmwareGuard::drain() {
 // ---- flash
 
 void FirmwareGuard::check(const FlashOp& op) const {
-  check_below("orders flash operation", static_cast<std::size_t>(op.command), std::size(k_operations));
+  check_below("orders flash operation", static_cast<std::size_t>(op.command),
+              static_cast<std::size_t>(FlashCommand::copyback) + 1);
   check_below("orders a flash operation with purpose", static_cast<std::size_t>(op.purpose), k_purposes);
   const Geometry& g = shape_.geometry;
   const auto end = [](std::uint32_t first, std::uint32_t count) { return std::uint64_t{first} + count; };

@@ -35,6 +35,7 @@ struct ProgramPlan {
   std::uint32_t folded = 0;         ///< units of garbage collection that come from a block in SLC mode
   bool scattered = false;           ///< units of the write buffer that do not follow one another
   bool evicted = false;             ///< all of it comes from a cache
+  bool awaited = false;             ///< collection makes it while host programs wait for space
   bool reserved = false;            ///< has been promised a multi-plane page in SLC mode
   bool from_static = false;         ///< some come from a block that never leaves that mode
   bool on_die = false;              ///< units of a block-mapped region were left to be copied on their dies
@@ -49,7 +50,7 @@ struct ProgramJob : ProgramPlan {
   static constexpr std::uint32_t k_hole = 0xFFFFFFFFU;    ///< no unit
   Ledger ledger;
   Purpose purpose = Purpose::host;
-  bool charged = false;  ///< the ledger is a command's
+  bool charged = false;  ///< it has a ledger
   std::uint32_t pu = 0;
   std::uint32_t entry = 0;  ///< first entry of the write buffer that goes into it
   Lpn unit = 0;             ///< first unit of the block-mapped region that it rewrites

@@ -24,6 +24,7 @@ bool BufferSpace::Reservation::await_ready() {
   Part& part = space_.part_of(line_);
   if (core.read_only) return true;
   if (!space_.room(line_)) {
+    before_ = space_.collection_;
     part.waiting.push(*this);
     core.writes_wait = true;
     ++core.stats.full_waits;
@@ -36,12 +37,11 @@ bool BufferSpace::Reservation::await_ready() {
   return true;
 }
 
-void BufferSpace::grant(const CollectionWait& of_program) {
+void BufferSpace::grant() {
   for (Part& part : parts_) {
     while (!part.waiting.empty() && free_in(part) > 0) {
       Reservation& room = part.waiting.pop();
       room.granted_ = std::min(room.wanted_, free_in(part));
-      room.collection_wait_ = of_program;
       part.reserved += room.granted_;
       if (room.waiter_) core_.hw.event_queue.soon(room.waiter_);
     }

@@ -37,8 +37,8 @@ class BufferSpace {
     /// Entries set aside for the caller, who must use each or give it back; 0: the drive is
     /// read-only.
     [[nodiscard]] std::uint32_t granted() const { return granted_; }
-    /// Of the program that made the room.
-    [[nodiscard]] const CollectionWait& collection_wait() const { return collection_wait_; }
+    /// Of the programs that have ended since the wait began.
+    [[nodiscard]] CollectionWait collection_wait() const { return space_.collection_.since(before_); }
 
     Reservation* next = nullptr;  ///< in the queue of those who wait
 
@@ -48,7 +48,7 @@ class BufferSpace {
     std::uint32_t wanted_;
     std::uint8_t line_;
     std::uint32_t granted_ = 0;
-    CollectionWait collection_wait_;
+    CollectionWait before_;
     std::coroutine_handle<> waiter_{};
   };
   /// Uses up entries that were set aside: the caller adds them at once.
@@ -57,7 +57,7 @@ class BufferSpace {
   void give_back(std::uint32_t entries, std::uint8_t line = 0) {
     if (entries == 0) return;
     unreserve(entries, line);
-    grant({});
+    grant();
   }
   /// Whether a new entry may be made without waiting.
   [[nodiscard]] bool room(std::uint8_t line = 0) const {
@@ -70,8 +70,12 @@ class BufferSpace {
   /// A command waits for room.
   [[nodiscard]] bool awaited() const { return !parts_[0].waiting.empty() || !parts_[1].waiting.empty(); }
 
+  /// A program has ended.
+  void note_program(const Ledger& program) { collection_.add(program); }
+  /// Of all programs so far.
+  [[nodiscard]] const CollectionWait& collection_wait() const { return collection_; }
   /// Entries have become free: they are set aside for those who wait.
-  void grant(const CollectionWait& of_program);
+  void grant();
   /// There will be no room any more: all who wait are told so.
   void now_read_only();
 
@@ -97,6 +101,7 @@ class BufferSpace {
   Flusher& flusher_;
   bool shared_out_ = false;  ///< each of two lines has a part of the buffer to itself
   Part parts_[2];
+  CollectionWait collection_;
 };
 
 }  // namespace tlmssd::firmware

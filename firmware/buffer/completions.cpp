@@ -14,8 +14,7 @@ void Completions::tell(WriteBuffer::Index i, const Ledger* program, bool failed)
   });
   const std::uint64_t eviction = std::exchange(buffer_.entry(i).eviction, 0);
   if (eviction == 0) return;
-  evictions_->committed(buffer_.entry(i).unit, eviction, failed,
-                        program != nullptr ? CollectionWait(*program) : CollectionWait());
+  evictions_->committed(buffer_.entry(i).unit, eviction, failed);
 }
 
 void Completions::abort(WriteBuffer::Index i) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "firmware/buffer/collection_wait.h"
 #include "firmware/buffer/write_buffer.h"
 #include "firmware/core/core.h"
 
@@ -14,7 +13,7 @@ namespace tlmssd::firmware {
 class Evictions {
  public:
   virtual ~Evictions() = default;
-  virtual void committed(Lpn unit, std::uint64_t eviction, bool failed, const CollectionWait& of_program) = 0;
+  virtual void committed(Lpn unit, std::uint64_t eviction, bool failed) = 0;
   /// A program has ended: what waits in the buffer may have changed.
   virtual void pump() = 0;
   /// Whether a command waits for evicted lines to reach flash.

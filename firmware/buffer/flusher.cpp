@@ -177,7 +177,8 @@ void Flusher::end(ProgramJob& job) {
   turns_.vacate(pu);
   destination_->release(job);
   queue_.ended(job);
-  space_.grant(CollectionWait(job.ledger));
+  space_.note_program(job.ledger);
+  space_.grant();
   queue_.check(&job.ledger);
   core_.jobs.give(job);
   destination_->ended(pu);
@@ -195,7 +196,7 @@ bool Flusher::discard(Lpn unit) {
   if (i != WriteBuffer::k_none) {
     completions_.complete(i, nullptr, false);
     buffer_.free_entry(i);
-    space_.grant({});
+    space_.grant();
   }
   return had_any && core_.lookup(unit) == k_nowhere;
 }

@@ -222,6 +222,7 @@ bool Cache::Reservation::await_ready() {
     c.reserved_ += left_;
     return true;
   }
+  before_ = c.flusher_.space().collection_wait();
   c.waiting_.push(*this);
   c.wanted_ += wanted_;
   ++c.stats_.full_waits;
@@ -233,7 +234,7 @@ Cache::Reservation::~Reservation() {
   if (next != nullptr) cache_.forget(*this);
   if (left_ == 0) return;
   cache_.reserved_ -= left_;
-  cache_.grant({});
+  cache_.grant();
 }
 
 /// Who waits goes away (the drive is taken down while commands are under way).
@@ -242,12 +243,11 @@ void Cache::forget(Reservation& room) {
   wanted_ -= room.wanted_;
 }
 
-void Cache::grant(const CollectionWait& of_program) {
+void Cache::grant() {
   while (awaited() && room() >= waiting_.front()->wanted_) {
     Reservation& next = waiting_.pop();
     wanted_ -= next.wanted_;
     next.left_ = next.wanted_;
-    next.collection_wait_ = of_program;
     reserved_ += next.left_;
     if (next.waiter_) core_.hw.event_queue.soon(next.waiter_);
   }
@@ -261,7 +261,7 @@ void Cache::remove(Index i) {
     policy_->removed(i);
   }
   store_.remove(i);
-  grant({});
+  grant();
 }
 
 bool Cache::discard(Lpn unit) {

@@ -73,8 +73,10 @@ class Cache final : public Layer, public Evictions {
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
     /// False: the drive is read-only, nothing can be written out.
     [[nodiscard]] bool await_resume() const noexcept { return left_ > 0; }
-    /// Of the program that made the room.
-    [[nodiscard]] const CollectionWait& collection_wait() const { return collection_wait_; }
+    /// Of the programs that have ended since the wait began.
+    [[nodiscard]] CollectionWait collection_wait() const {
+      return cache_.flusher_.space().collection_wait().since(before_);
+    }
 
     Reservation* next = nullptr;  ///< in the queue of those who wait
     Reservation* previous = nullptr;
@@ -88,7 +90,7 @@ class Cache final : public Layer, public Evictions {
     Cache& cache_;
     std::uint32_t wanted_;
     std::uint32_t left_ = 0;  ///< set aside and not used so far
-    CollectionWait collection_wait_;
+    CollectionWait before_;
     std::coroutine_handle<> waiter_{};
   };
 
@@ -138,7 +140,7 @@ class Cache final : public Layer, public Evictions {
   void now_read_only();
   /// The power has failed: what lay in a volatile memory is gone.
   void power_lost();
-  void committed(Lpn unit, std::uint64_t eviction, bool failed, const CollectionWait& of_program) override;
+  void committed(Lpn unit, std::uint64_t eviction, bool failed) override;
 
   void archive(Archive& archive);
   void report(StatisticsSink& sink) const;
@@ -169,7 +171,7 @@ class Cache final : public Layer, public Evictions {
   [[nodiscard]] std::uint32_t grains(Index i) const { return store_.grains_of(store_.line(i).present); }
   [[nodiscard]] More wants_more() const;
   [[nodiscard]] Index next_victim();
-  void grant(const CollectionWait& of_program);
+  void grant();
   void forget(Reservation& room);
   void remove(Index i);
   void drop(Index i, std::string_view why);

@@ -227,7 +227,7 @@ void Cache::eviction_ended(std::uint64_t eviction) {
   core_.events.work_ended();
 }
 
-void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed, const CollectionWait& of_program) {
+void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed) {
   const Index i = store_.find(unit);
   if (!leaving(i, eviction)) return;
   if (failed) {
@@ -239,7 +239,7 @@ void Cache::committed(Lpn unit, std::uint64_t eviction, bool failed, const Colle
   }
   leaving_grains_ -= grains(i);
   store_.remove(i);
-  grant(of_program);
+  grant();
 }
 
 }  // namespace tlmssd::firmware

@@ -32,17 +32,18 @@ void NativeDestination::take_place(ProgramJob& job) {
 Task<bool> NativeDestination::wait_for_space(ProgramJob& job) {
   ++(job.mode == BlockMode::slc ? core_.stats.slc_waits : core_.stats.space_waits);
   bool my_turn = !gc_.lines(job.pu).must_queue(job);
-  gc_.lines(job.pu).begin(job);
+  SpaceLines::Waiter waiter(job);
+  gc_.lines(job.pu).begin(waiter);
   for (;;) {
     gc_.kick(job.pu);
     const bool over = core_.read_only;
     if (!over && my_turn && claimable(job)) break;
     if (over || stuck(job)) {
-      gc_.lines(job.pu).end(job);
+      gc_.lines(job.pu).end(waiter);
       gc_.claimed(job);
       if (over || !divert(job)) co_return false;
       my_turn = !gc_.lines(job.pu).must_queue(job);
-      gc_.lines(job.pu).begin(job);
+      gc_.lines(job.pu).begin(waiter);
       continue;
     }
     co_await gc_.lines(job.pu).space(job).wait();
@@ -50,7 +51,7 @@ Task<bool> NativeDestination::wait_for_space(ProgramJob& job) {
     my_turn = true;
   }
   job.ledger.charge(Cause::space_wait, core_.hw.event_queue.now());
-  gc_.lines(job.pu).end(job);
+  gc_.lines(job.pu).end(waiter);
   co_return true;
 }
 

@@ -19,19 +19,32 @@ FlashOp block_op(const Layout& layout, FlashCommand command, BlockNumber block, 
   return op;
 }
 
-Task<> erase_block(Core& core, BlockNumber block, Purpose purpose, BlockMode mode) {
+namespace {
+
+const Ledger& last_of(const std::vector<Ledger>& branches) {
+  return *std::max_element(branches.begin(), branches.end(),
+                           [](const Ledger& a, const Ledger& b) { return a.mark() < b.mark(); });
+}
+
+}  // namespace
+
+Task<> erase_block(Core& core, BlockNumber block, Purpose purpose, BlockMode mode, Ledger* ledger) {
   if (!core.pool.info(block).failed) {
-    co_await RunStage(core.hw, Stage::flash, nullptr, core.layout.stripe_dies);
+    co_await RunStage(core.hw, Stage::flash, ledger, core.layout.stripe_dies);
     std::vector<FlashTransaction> ops(core.layout.stripe_dies);
+    std::vector<Ledger> branches(ledger != nullptr ? core.layout.stripe_dies : 0,
+                                 Ledger(core.hw.event_queue.now()));
     for (std::uint32_t stripe_die = 0; stripe_die < core.layout.stripe_dies; ++stripe_die) {
       ops[stripe_die] = block_op(core.layout, FlashCommand::erase, block, stripe_die);
       ops[stripe_die].mode = mode;
       ops[stripe_die].purpose = purpose;
       ops[stripe_die].writes_wait = core.writes_wait;
+      if (ledger != nullptr) ops[stripe_die].ledger = &branches[stripe_die];
     }
     core.pool.check_erasable(block);
     FlashAwait done(core.hw, ops);
     co_await done;
+    if (ledger != nullptr) ledger->adopt(last_of(branches));
     const auto failed = static_cast<std::size_t>(std::count_if(
         ops.begin(), ops.end(), [](const FlashOp& op) { return op.status != FlashStatus::ok; }));
     core.stats.erases += ops.size() - failed;

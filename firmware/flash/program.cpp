@@ -79,7 +79,7 @@ void prepare_program(Core& core, ProgramJob& job, Purpose purpose, std::uint64_t
   const Layout& layout = core.layout;
   job.block = layout.block_of(job.base);
   job.purpose = purpose;
-  job.charged = purpose == Purpose::host || purpose == Purpose::map;
+  job.charged = purpose == Purpose::host || purpose == Purpose::map || job.awaited;
   const std::uint32_t first_mp_page = layout.mp_page_of(job.base) - job.block * layout.block_mp_pages;
   for (std::uint32_t n = 0; n < job.operations; ++n) {
     const Layout::Place place = layout.place_of(first_mp_page + n * layout.program_pages);

@@ -27,13 +27,17 @@ bool PuWorker::begins() const {
 }
 
 Task<> PuWorker::read() {
-  ReadBatch reads(core_, state_.purpose_for(state_.move.block), core_.map->dram_bytes());
+  const bool awaited = state_.lines.awaited();
+  Ledger ledger(core_.hw.event_queue.now());
+  Ledger* const charged = awaited ? &ledger : nullptr;
+  ReadBatch reads(core_, state_.purpose_for(state_.move.block), core_.map->dram_bytes(), charged);
   const std::uint32_t first = begins() ? 1 : 0;
   const std::uint32_t units = make_reads(reads);
-  co_await RunStage(core_.hw, Stage::gc, nullptr, std::max(1U, units + first));
+  co_await RunStage(core_.hw, Stage::gc, charged, std::max(1U, units + first));
   reading_ = true;
   co_await reads;
   reading_ = false;
+  if (awaited) state_.lines.charge(ledger);
   prefetch(reads);
   state_.gathering.add(reads.take());
 }
@@ -120,6 +124,8 @@ void PuWorker::launch() {
 
 Task<> PuWorker::program(ProgramJob& job, Purpose purpose, WriteTarget target) {
   ++programs_;
+  job.awaited = state_.lines.awaited();
+  if (job.awaited) job.ledger = Ledger(core_.hw.event_queue.now());
   for (;;) {
     Program done(core_, job, target, job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
     if (co_await done) break;
@@ -127,6 +133,7 @@ Task<> PuWorker::program(ProgramJob& job, Purpose purpose, WriteTarget target) {
     if (!core_.pool.apart()) target = WriteTarget::gc;
     if (core_.read_only || !core_.pool.can_claim(pu_, target)) break;
   }
+  if (job.awaited) state_.lines.charge(job.ledger);
   // Without a place to go, the units stay where they were.
   if (!job.failed()) commit(job, purpose);
   if (job.pinned != k_no_block) core_.unpin(std::exchange(job.pinned, k_no_block));
@@ -183,8 +190,10 @@ Task<> PuWorker::erase(BlockNumber block) {
   pinned_ = k_no_block;
   const bool failed = core_.pool.info(block).failed;
   erasing_ = true;
-  co_await erase_block(core_, block, state_.end_emptying(block), modes_.after(block));
+  Ledger ledger(core_.hw.event_queue.now());
+  co_await erase_block(core_, block, state_.end_emptying(block), modes_.after(block), &ledger);
   erasing_ = false;
+  state_.lines.charge(ledger);
   if (failed) co_return;
   wear_.erased();
   exhausted_ = slc_exhausted_ = false;
@@ -194,8 +203,10 @@ Task<> PuWorker::erase(BlockNumber block) {
 
 Task<> PuWorker::change_mode(BlockMode mode) {
   erasing_ = true;
-  co_await erase_block(core_, modes_.take(mode), Purpose::migration, mode);
+  Ledger ledger(core_.hw.event_queue.now());
+  co_await erase_block(core_, modes_.take(mode), Purpose::migration, mode, &ledger);
   erasing_ = false;
+  state_.lines.charge(ledger);
   exhausted_ = slc_exhausted_ = false;
   wake();
 }

@@ -9,19 +9,44 @@
 
 #include "firmware/base/program_job.h"
 #include "models/base/event_queue.h"
+#include "models/base/intrusive_queue.h"
 #include "models/base/task.h"
 
 namespace tlmssd::firmware {
+
+/// Charges the time up to the end of an operation of collection to who waits for it: what that
+/// spent behind the host's own reads and programs on its die counts as these, the rest as
+/// collection.
+void charge_collection(Ledger& waiting, const Ledger& operation);
 
 class SpaceLines {
  public:
   explicit SpaceLines(std::size_t handles) : lines_(k_slc + handles) {}
 
   // ---- a program unit waits
+  struct Waiter {
+    explicit Waiter(ProgramJob& of) : job(of) {}
+    ProgramJob& job;
+    Waiter* previous = nullptr;
+    Waiter* next = nullptr;
+  };
   /// Others wait for what `job` needs.
   [[nodiscard]] bool must_queue(const ProgramJob& job) const { return lines_[line_of(job)].waiting > 0; }
-  void begin(const ProgramJob& job) { ++line(job).waiting; }
-  void end(const ProgramJob& job) { --line(job).waiting; }
+  void begin(Waiter& waiter) {
+    ++line(waiter.job).waiting;
+    waiters_.push(waiter);
+  }
+  void end(Waiter& waiter) {
+    --line(waiter.job).waiting;
+    waiters_.erase(waiter);
+  }
+  /// Someone waits, to whom collection's operations are charged.
+  [[nodiscard]] bool awaited() const { return !waiters_.empty(); }
+  /// Collection has carried out what `operation` was charged with.
+  void charge(const Ledger& operation) {
+    for (Waiter* one = waiters_.front(); one != nullptr; one = Waiters::after(*one))
+      charge_collection(one->job.ledger, operation);
+  }
   [[nodiscard]] WaitQueue& space(const ProgramJob& job) { return line(job).space; }
   void resumed(const ProgramJob& job) { line(job).waking = false; }
 
@@ -76,6 +101,8 @@ class SpaceLines {
   }
   [[nodiscard]] Line& line(const ProgramJob& job) { return lines_[line_of(job)]; }
 
+  using Waiters = IntrusiveQueue<Waiter>;
+  Waiters waiters_;          ///< of all lines
   std::vector<Line> lines_;  ///< native, SLC, native of placement handles 1, 2, ...
   std::size_t first_ = 0;    ///< to be woken when there is room
 };

@@ -267,7 +267,8 @@ Task<bool> Parity::place(Forming& forming) {
   SpaceLines& lines = gc_.lines(job.pu);
   bool my_turn = !lines.must_queue(job);
   if (my_turn && core_.pool.can_claim(job.pu, job.target)) co_return true;
-  lines.begin(job);
+  SpaceLines::Waiter waiter(job);
+  lines.begin(waiter);
   for (;;) {
     gc_.kick(job.pu);
     if (!takes(forming) || (my_turn && core_.pool.can_claim(job.pu, job.target))) break;
@@ -275,7 +276,7 @@ Task<bool> Parity::place(Forming& forming) {
     lines.resumed(job);
     my_turn = true;
   }
-  lines.end(job);
+  lines.end(waiter);
   const bool placed = takes(forming) && core_.pool.can_claim(job.pu, job.target);
   if (!placed) gc_.claimed(job);
   co_return placed;
