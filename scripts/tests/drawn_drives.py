@@ -134,6 +134,80 @@ def draw(seed: int) -> Drawn:
     )  # fmt: skip
 
 
+ONE_CHANNEL = Drawn(
+    """title: pages that are mapped whole, on one channel
+ssd:
+  host: {link: pcie3x4, lba_size: 4 KiB}
+  cpu: {cores: 4, clock: 1.5 GHz}
+  dram: {capacity: 512 MiB, bandwidth: 20 GB/s}
+  flash:
+    channels: 1
+    ways: 2
+    bus: 200 MT/s
+    user_capacity: 2 GiB
+    over_provisioning: 8 %
+    part: {file: parts/nand/femu-tlc.yaml, pages_per_block: 96, planes: 4}
+firmware:
+  mapping: {unit: 16 KiB}
+  allocation: {multi_plane: false}
+  buffer: {capacity: 1 MiB}
+precondition: {fill: 100 %, order: sequential}
+load: {rw: randread, number_ios: 100}
+""",
+    channels=1, dies=2, page=16 * KIB, unit=16 * KIB, buffer=MIB, write_back=True, pslc=0.0,
+    spare=0.08 * 2 * GIB, limit=0,
+)  # fmt: skip
+"""It was called four channels of 4 KiB: reads of less than a mapped unit cost a whole one."""
+FEW_BLOCKS = Drawn(
+    """title: three blocks of spare flash for each die
+ssd:
+  host: {link: pcie3x4, lba_size: 4 KiB}
+  cpu: {cores: 4, clock: 1.5 GHz}
+  dram: {capacity: 512 MiB, bandwidth: 20 GB/s}
+  flash:
+    channels: 8
+    ways: 2
+    bus: 200 MT/s
+    user_capacity: 1 GiB
+    over_provisioning: 8 %
+    part: {file: parts/nand/qlc.yaml, pages_per_block: 96, planes: 1}
+firmware:
+  allocation: {multi_plane: false}
+  buffer: {capacity: 2 MiB}
+precondition: {fill: 100 %, order: sequential}
+load: {rw: randread, number_ios: 100}
+""",
+    channels=8, dies=2, page=16 * KIB, unit=4 * KIB, buffer=2 * MIB, write_back=True, pslc=0.0,
+    spare=0.08 * GIB, limit=0,
+)  # fmt: skip
+"""Its spare flash was 24 to 39 MiB, likely: most of it is the reserve, which does not show."""
+NEARLY_FULL = Drawn(
+    """title: little is left of its dynamic pSLC
+ssd:
+  host: {link: pcie3x2, lba_size: 4 KiB}
+  cpu: {cores: 2, clock: 1 GHz}
+  flash:
+    channels: 2
+    ways: 3
+    bus: 667 MT/s
+    user_capacity: 1200 MB
+    over_provisioning: 15 %
+    part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 96, planes: 2}
+firmware:
+  buffer: {capacity: 4 MiB}
+  gc: {idle_after: 10 ms}
+  pslc: {policy: all, static: 20 MiB, dynamic: 60 MB}
+precondition: {fill: 60 %, order: sequential, idle: true}
+load: {rw: randread, number_ios: 100}
+""",
+    channels=2, dies=3, page=16 * KIB, unit=4 * KIB, buffer=4 * MIB, write_back=True,
+    pslc=76.5 * MIB, spare=0.15 * 1200e6, limit=0,
+)  # fmt: skip
+"""Its pSLC was 33 to 40 MiB, likely; with whole blocks it is 76.5."""
+ODD = {"one channel": ONE_CHANNEL, "few blocks": FEW_BLOCKS, "nearly full": NEARLY_FULL}
+"""Drives of which something was said that is not so."""
+
+
 def _flow(entries: dict) -> str:
     return "{" + ", ".join(f"{key}: {value}" for key, value in entries.items()) + "}"
 

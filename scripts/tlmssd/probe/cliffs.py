@@ -36,9 +36,18 @@ LEAST_SHARE = 0.05
 STATIC_SHOWN = 1.3
 """By so much the cliff of a fuller drive is larger than the dynamic part explains."""
 FULL_UNTIL, GONE_AT = 0.25, 0.75
+GONE = 0.1
+"""Share of the dynamic part below which what is seen is static."""
 STATIC_BITS = (3, 4)
 """What a static SLC block costs in native blocks: bits per cell, of TLC or QLC. Writes do not tell
 which."""
+HALF_FULL = 0.5
+"""Of the drive: on a fuller one less than half of the dynamic part is left to be seen."""
+KEPT = 1.2
+"""So much larger a pSLC may be than is seen: one of few blocks keeps back more of them."""
+SMALL_DRIVE, RESERVED = 16 << 30, 0.055
+"""B; and the share of a smaller drive that the reserve may take: its blocks are few, and some for
+each die are kept free or open, however little spare flash there is."""
 UNKNOWN = 0.15
 """Share of the spare flash from which on it is weak what depends on the bits per cell."""
 
@@ -66,7 +75,8 @@ def cliff_findings(
     if fill and spare_points and fill[0].bytes < 0.98 * spare_points[0].numbers[1]:
         why = "the drive was not full: filling it takes longer than the probe may"
         return [pslc, not_visible("spare", "spare flash", why)]
-    spare = _spare(spare_points, steps, static, buffer, held, pslc.confidence)
+    known = pslc.details.get("static known", pslc.confidence != WEAK)
+    spare = _spare(spare_points, steps, static, buffer, held, known)
     return [pslc, _padded(spare, results.group("grain")) if through and spare.visible else spare]
 
 
@@ -161,13 +171,27 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
         "cliff": at_once, "static": static, "dynamic": dynamic, "fast": fall.before,
         "slow": fall.after, "filled": filled, "capacity": capacity,
     }  # fmt: skip
-    low = 0.9 * size
+    low, high = 0.9 * size, KEPT * size
+    sure = LIKELY if again and buffer else WEAK
+    if filled > HALF_FULL:
+        # All of it may be static, or all dynamic.
+        least, left = at_once / USED, _left(filled, at_once / capacity)
+        details["static known"] = sure == LIKELY and left < GONE
+        sure, low, high = WEAK, 0.9 * least, max(high, KEPT * least / max(left, GONE))
+        evidence += (
+            "; when so full, a drive has little of its dynamic part left, and how large it is "
+            "hardly shows"
+        )
     if not buffer:
         # Flash that keeps up with the host has time to fold meanwhile.
         low *= 1 - fall.after / fall.before
         evidence += "; some of it may have been folded by then, for flash is faster than the host"
-    sure = LIKELY if again and buffer else WEAK
-    return Finding(key, what, size, "B", sure, evidence, low, size * 1.1, curve, details)
+    return Finding(key, what, size, "B", sure, evidence, low, high, curve, details)
+
+
+def _left(fill: float, written: float) -> float:
+    """Share of the dynamic part that there is when so much is full and so much was written more."""
+    return min(max((GONE_AT - fill - written) / (GONE_AT - FULL_UNTIL), 0.0), 1.0)
 
 
 def _cliff(points: Sequence[Point], buffer: float) -> Step | None:
@@ -219,11 +243,10 @@ def _parts(
     """
 
     def row(fill: float, at: float) -> tuple[float, float]:
-        share = (GONE_AT - fill - at / capacity) / (GONE_AT - FULL_UNTIL)
-        return at / USED, min(max(share, 0.0), 1.0)
+        return at / USED, _left(fill, at / capacity)
 
     used, share = row(*first)
-    if share < 0.1:
+    if share < GONE:
         return used, 0.0
     if full is not None:
         static = min(full / USED, used)
@@ -238,7 +261,7 @@ def _parts(
 
 def _spare(
     points: Sequence[Point], steps: Sequence[Step], static: float, buffer: float, held: float,
-    pslc_sure: str,
+    known_static: bool,
 ) -> Finding:  # fmt: skip
     key, what = "spare", "spare flash"
     if len(points) < 20:
@@ -280,9 +303,15 @@ def _spare(
         "onset": onset, "native": native, "share": spare / capacity, "steady": math.exp(last),
     }  # fmt: skip
     sure, low, high = LIKELY, 0.8 * least, 1.3 * most
+    if capacity < SMALL_DRIVE:
+        reserve = RESERVED * capacity
+        high = max(high, most + reserve)
+        if reserve > spare:
+            sure = WEAK
+            evidence += "; on a drive of few blocks the reserve may be more than that"
     if most - least > UNKNOWN * spare:
         sure = WEAK
-    if static and pslc_sure == WEAK:
+    if static and not known_static:
         sure, low = WEAK, 0.8 * (native + static)
     if not buffer and len(before) > 1:
         sure, high = WEAK, 1.3 * before[-1].at / HELD_BACK

@@ -35,6 +35,10 @@ BETTER, FAR_BETTER = 12.0, 40.0
 """By so much the criterion must be lower to be believed, and to be sure."""
 REGULAR = 0.3
 """Steps are at least this share of the median step, most of them."""
+SHOWN = 0.3
+"""The first page shows where it costs more than this share of a step."""
+MOST_UNIT = 16 * KIB
+"""Of mapping, where writes do not tell it."""
 RANKS = (NOT_VISIBLE, WEAK, LIKELY, SURE)
 NAMES = (
     ("round", "a page on every channel"),
@@ -83,6 +87,7 @@ def size_findings(
     exact = strides.exact_units(whole)
     pages = [whole / exact] if exact else _pages(whole, strides.least_units(whole), unit)
     most = _largest_unit(grain)
+    largest = max(float(grain.high), 4 * KIB) if grain.visible else MOST_UNIT
     fits = [_judged(fit, most, die) for page in pages for fit in _fits(x, y, whole, int(page))]
     fits = sorted(fits, key=lambda fit: fit.score)
     if not fits:
@@ -92,22 +97,23 @@ def size_findings(
     best = shared[0] if shared else alone
     if best.ways > 1 and best.score < alone.score - BETTER:
         others = [fit.score for fit in (alone, *shared) if fit.round != best.round]
-        return _found(x, y, best, shared, min(others) - best.score, stripe, strides)
+        return _found(x, y, best, shared, min(others) - best.score, stripe, strides, largest)
     # Two dies on a channel would add a step of a page, less what a read of half a stripe takes
     # anyway beyond its first page. Pages that a die reads piece by piece leave room for transfers.
     half = float(np.interp(whole / 2, x, y) - np.interp(alone.page, x, y))
     if alone.transfer - half > 6 * alone.error * float(np.interp(whole / 2, x, y)):
         tied = [fit for fit in fits if fit.ways == 1]
-        return _found(x, y, alone, tied, 0.0, stripe, strides)
+        return _found(x, y, alone, tied, 0.0, stripe, strides, largest)
     why = "latency grows evenly with size: pages that share a channel do not show"
     return [not_visible(*name, why, _curve(x, y)) for name in NAMES]
 
 
 def _found(
     x: np.ndarray, y: np.ndarray, best: _Fit, fits: Sequence[_Fit], gap: float, stripe: Finding,
-    strides: Strides,
+    strides: Strides, unit: float,
 ) -> list[Finding]:  # fmt: skip
-    """Findings of the best fit; `gap`: how much worse any other round is."""
+    """Findings of the best fit; `gap`: how much worse any other round is; `unit`: what may be
+    mapped as a whole, in B."""
     period = best.round
     sure = SURE if gap > FAR_BETTER and best.error < 0.02 else LIKELY
     sure = min(sure, stripe.confidence, key=RANKS.index)
@@ -129,6 +135,12 @@ def _found(
     }
     if stripe.confidence != SURE:
         why = "the stripe is not sure enough to tell pages and channels apart"
+        return [whole, *(not_visible(*name, why) for name in NAMES[1:])]
+    if best.first <= SHOWN * best.step and best.round <= unit:
+        why = (
+            f"a whole {quantity_text(period, 'B')} may be read for less, as a mapped unit or a "
+            "page: pages within it do not show"
+        )
         return [whole, *(not_visible(*name, why) for name in NAMES[1:])]
     if len(tied) > 1:
         ways = ", ".join(
@@ -188,7 +200,7 @@ def _judged(fit: _Fit, unit: float, die: float) -> _Fit:
     # On a single channel steps leave no flat between them: nothing but their height tells them from
     # what cores or memory take for each page.
     least = 0.4 if fit.channels > 1 else 0.8
-    shown = fit.first > 0.3 * fit.step or (fit.page <= unit and fit.channels > 1)
+    shown = fit.first > SHOWN * fit.step or (fit.page <= unit and fit.channels > 1)
     alike = fit.step > least * moved and shown
     return replace(fit, regular=fit.regular and alike)
 
