@@ -407,6 +407,43 @@ def test_repetitions_have_the_same_jobs(small, order, capsys):
     assert len(said.splitlines()) == 1
 
 
+def renamed(content):
+    content["jobs"][1]["jobname"] = "read-4k"
+
+
+def too_fast(content):
+    content["jobs"][0]["read"]["iops"] = 1e300
+
+
+def at_a_stand(content):
+    content["jobs"][1]["read"]["bw_bytes"] = 0
+
+
+@pytest.mark.parametrize(
+    ("spoil", "complaint"),
+    [
+        (renamed, "job 'read-4k': 2 jobs have this name, and their numjobs does not say so: give "),
+        (too_fast, "job 'read-4k': read: iops 1e+300 and bw_bytes "),
+        (at_a_stand, "job 'read-64k': read: 300 commands at a rate of 0 (bw_bytes)"),
+        (lambda content: None, "measured.json: has every figure of "),
+    ],
+)
+def test_what_cannot_have_been_measured_is_refused(small, capsys, spoil, complaint):
+    """It was fitted or dropped without a word; so was a measurement that is its own repetition."""
+    content = json.loads((small / "measured.json").read_text())
+    (small / "other.json").write_text(json.dumps(content, indent=1))
+    spoil(content)
+    (small / "measured.json").write_text(json.dumps(content))
+    text = (small / "study.yaml").read_text()
+    (small / "study.yaml").write_text(text.replace("measured.json", "[other.json, measured.json]"))
+    assert cli.main(["calibrate", "study.yaml"]) == 2
+    assert cli.main(["validate", "base.yaml", "other.json", "measured.json"]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 2
+    for line in said:
+        assert complaint in line and "measured.json: " in line
+
+
 def test_a_job_that_has_failed_is_refused(small, capsys):
     content = json.loads((small / "measured.json").read_text())
     content["jobs"][1]["error"] = 5

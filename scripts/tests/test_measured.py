@@ -69,6 +69,54 @@ def test_repeated_measurements_are_their_geometric_mean(tmp_path):
     assert known.error == pytest.approx(np.mean(errors))
 
 
+def jobs_file(path, parts, **more):
+    path.write_text(json.dumps({"jobs": parts, **more}))
+    return path
+
+
+def read_part(**changes):
+    latency = {"mean": 1000.0, "stddev": 300.0}
+    part = {"total_ios": 100, "io_bytes": 409600, "runtime": 10, "iops": 1e4, "bw_bytes": 40960000}
+    return part | {"clat_ns": latency} | changes
+
+
+def test_parts_of_numjobs_have_one_name(tmp_path):
+    """Without group_reporting fio writes each; more of them than it started are other jobs."""
+    jobs = [{"jobname": "a", "job options": {"numjobs": "2"}, "read": read_part()}] * 2
+    known = join_measured([jobs_file(tmp_path / "1.json", jobs)])
+    assert known.figures["a"]["read.iops"].value == pytest.approx(2e4)
+    jobs = [{"jobname": "a", "read": read_part()}] * 2
+    everywhere = {"global options": {"numjobs": "2"}}
+    assert join_measured([jobs_file(tmp_path / "2.json", jobs, **everywhere)]).jobs == ("a",)
+    with pytest.raises(InputError, match="3 jobs have this name"):
+        join_measured([jobs_file(tmp_path / "3.json", jobs + jobs[:1], **everywhere)])
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"iops": 1.2e4},  # rounded by hand
+        {"io_bytes": 0, "bw_bytes": 1e6},  # sizes are not known
+        {"total_ios": 50, "io_bytes": 409600, "iops": 5e3},  # 8 KiB on average, whatever the mix
+        {"runtime": 0, "iops": 0, "bw_bytes": 0},  # over in less than 1 ms
+    ],
+)
+def test_rates_that_can_be(tmp_path, changes):
+    join_measured(
+        [jobs_file(tmp_path / "m.json", [{"jobname": "a", "read": read_part(**changes)}])]
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"iops": 1.3e4}, {"iops": 0.7e4}, {"io_bytes": 819200}, {"iops": 0}, {"bw_bytes": 0}],
+)
+def test_rates_that_cannot_be(tmp_path, changes):
+    path = jobs_file(tmp_path / "m.json", [{"jobname": "a", "read": read_part(**changes)}])
+    with pytest.raises(InputError, match="m.json: job 'a': read: "):
+        join_measured([path])
+
+
 def test_a_figure_that_one_repetition_lacks_is_left_out(tmp_path):
     bins = {"1000": 10_000}
     files = [job(tmp_path / "1.json", bins=bins), job(tmp_path / "2.json")]

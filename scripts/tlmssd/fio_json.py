@@ -22,6 +22,9 @@ from tlmssd.result import Result
 from tlmssd.text_table import shortened
 
 DIRECTIONS = ("read", "write", "trim")
+SAME_SIZE = 1.25
+"""Factor between the mean size of commands by a job's rates and by its totals: fio has both from
+the same counts, tables made by hand from rounded ones."""
 PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999)
 
 
@@ -77,6 +80,55 @@ def failed_jobs(path: Path) -> dict[str, int]:
     errors = ((job, _place(path, job)) for job in _jobs_in(fio_content(path)))
     found = {_name_of(job): int(_number(job, "error", place, 0)) for job, place in errors}
     return {job: error for job, error in found.items() if error}
+
+
+def check_jobs(path: Path) -> None:
+    """Raises InputError where jobs of fio's json cannot have been: other ones under one name, and
+    rates that their commands and bytes deny."""
+    content = fio_content(path)
+    named: dict[str, int] = {}
+    for job in _jobs_in(content):
+        name, place = _name_of(job), _place(path, job)
+        named[name] = named.get(name, 0) + 1
+        if named[name] > _copies(content, job):
+            raise InputError(
+                f"{place}: {named[name]} jobs have this name, and their numjobs does not say so: "
+                "give each a name of its own"
+            )
+        for direction in DIRECTIONS:
+            _check_rates(_section(job, direction, place), f"{place}: {direction}")
+
+
+def same_jobs(path: Path, other: Path) -> bool:
+    """Whether two files of fio's json have the same jobs, to the last figure."""
+    return path == other or fio_content(path)["jobs"] == fio_content(other)["jobs"]
+
+
+def _copies(content: Mapping, job: Mapping) -> float:
+    """How many jobs of this name fio writes: as many as its numjobs."""
+    for options in (job.get("job options"), content.get("global options")):
+        given = options.get("numjobs") if isinstance(options, Mapping) else None
+        if given is not None and str(given).isdigit():
+            return int(given)
+    return 1
+
+
+def _check_rates(part: Mapping, place: str) -> None:
+    """fio divides commands and bytes by one runtime; below 1 ms it has none, and no rates."""
+    commands, size = (_number(part, key, place, 0) for key in ("total_ios", "io_bytes"))
+    if not commands or _number(part, "runtime", place, math.inf) == 0:
+        return
+    iops, bandwidth = (_number(part, key, place, math.inf) for key in ("iops", "bw_bytes"))
+    for key, value in (("iops", iops), ("bw_bytes", bandwidth)):
+        if value == 0:
+            raise InputError(f"{place}: {commands:g} commands at a rate of 0 ({key})")
+    if size and iops < math.inf and bandwidth < math.inf:
+        here, there = bandwidth / iops, size / commands
+        if not 1 / SAME_SIZE < here / there < SAME_SIZE:
+            raise InputError(
+                f"{place}: iops {iops:g} and bw_bytes {bandwidth:g} make commands of {here:.3g} B, "
+                f"and io_bytes {size:g} of {commands:g} commands makes {there:.3g} B"
+            )
 
 
 def fio_content(path: Path) -> dict:

@@ -13,11 +13,11 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import permutations
+from itertools import combinations, permutations
 from pathlib import Path
 
 from tlmssd.errors import InputError
-from tlmssd.fio_json import failed_jobs, read_jobs
+from tlmssd.fio_json import check_jobs, failed_jobs, read_jobs, same_jobs
 from tlmssd.latency import Histogram, under_way
 from tlmssd.quantities import quantity_text
 
@@ -58,14 +58,20 @@ class Measured:
 def join_measured(files: Sequence[Path]) -> Measured:
     """Reads fio's json; several files are repetitions of the same jobs.
 
-    Figures are those that all files have. Raises InputError, also where a job has failed, or is not
-    in every file.
+    Figures are those that all files have. Raises InputError, also where a job has failed, is not in
+    every file or cannot have been, and where a file is given twice.
     """
     for path in files:
+        check_jobs(path)
         for job, error in failed_jobs(path).items():
             raise InputError(
                 f"{path}: job '{job}' ended with error {error} ({os.strerror(error)}): measure it "
                 "again, or take it out of the file"
+            )
+    for other, path in combinations(files, 2):
+        if same_jobs(path, other):
+            raise InputError(
+                f"{path}: has every figure of {other}: one measurement given twice is no repetition"
             )
     runs = dict(zip(files, map(figures_of, files), strict=True))
     for path, other in permutations(files, 2):
