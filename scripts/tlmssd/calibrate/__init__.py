@@ -3,8 +3,9 @@
 import argparse
 import contextlib
 import math
+import statistics
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -102,12 +103,18 @@ def _engine(arguments: argparse.Namespace) -> contextlib.AbstractContextManager[
 
 @dataclass(frozen=True)
 class Residual:
-    """One figure of one job: measured and emulated, in ns, B/s or 1/s; `sigma` is relative."""
+    """One figure of one job: measured and emulated, in ns, B/s or 1/s.
+
+    `emulated` is the geometric mean over the seeds that were run. `tolerance` (what the study
+    allows, the error of the sample, repeats) and `sigma` (what the loss divides by: with chance and
+    roughness of the emulator, too) are relative.
+    """
 
     job: str
     figure: str
     measured: float
     emulated: float
+    tolerance: float
     sigma: float
     held_out: bool
 
@@ -115,6 +122,11 @@ class Residual:
     def difference(self) -> float:
         """Emulated against measured, relative."""
         return self.emulated / self.measured - 1
+
+    @property
+    def sigmas(self) -> float:
+        """Their logarithms' difference in sigma."""
+        return math.log(self.emulated / self.measured) / self.sigma
 
 
 @dataclass(frozen=True)
@@ -134,11 +146,16 @@ class Calibration:
     resolved: dict[str, Any]
 
     @property
-    def loss_text(self) -> str:
-        """The root mean square difference of what was fitted, as a share."""
-        fitted = [math.log(r.emulated / r.measured) for r in self.residuals if not r.held_out]
-        mean = math.sqrt(sum(part**2 for part in fitted) / len(fitted))
-        return percent_text(math.expm1(mean), signed=False)
+    def fit_text(self) -> str:
+        """How far off the fitted figures are: half of them, and the one that is most sigma off."""
+        fitted = [r for r in self.residuals if not r.held_out]
+        median = statistics.median(abs(r.difference) for r in fitted)
+        worst = max(fitted, key=lambda r: abs(r.sigmas))
+        return (
+            f"half of the fitted figures are within {percent_text(median, signed=False)}; farthest "
+            f"is {worst.figure} of {worst.job}: {percent_text(worst.difference)}, "
+            f"{abs(worst.sigmas):.1f} sigma of {percent_text(worst.sigma, signed=False)}"
+        )
 
     @property
     def caution(self) -> str:
@@ -163,12 +180,12 @@ class Calibration:
         return [p.parameter.name for p in self.profiles if not p.determined]
 
     def frame(self):
-        """Tidy pandas: job, figure, measured, emulated, difference, sigma, held_out."""
+        """Tidy pandas: job, figure, measured, emulated, tolerance, sigma, held_out, difference."""
         import pandas as pd
 
         rows = [(*vars(r).values(), r.difference) for r in self.residuals]
-        names = ["job", "figure", "measured", "emulated", "sigma", "held_out", "difference"]
-        return pd.DataFrame(rows, columns=names)
+        names = [one.name for one in fields(Residual)]
+        return pd.DataFrame(rows, columns=[*names, "difference"])
 
 
 def carry_out(study: CalibrationStudy, runner: Runner, pool: Pool, watcher=None) -> Calibration:
@@ -179,8 +196,8 @@ def carry_out(study: CalibrationStudy, runner: Runner, pool: Pool, watcher=None)
     best = model.best
     settings = study.settings + model.settings(best.places)
     residuals = tuple(
-        Residual(t.job, t.figure, t.known.value, float(value), t.sigma, t.held_out)
-        for t, value in zip(model.targets, best.emulated, strict=True)
+        Residual(t.job, t.figure, t.known.value, float(value), t.sigma, float(sigma), t.held_out)
+        for t, value, sigma in zip(model.targets, model.typical(best), model.sigma, strict=True)
     )
     return Calibration(
         study,

@@ -2,7 +2,7 @@
 
 drive.yaml      the base scenario with the fitted values; runs the measured jobs
 part.yaml       its flash part, where part parameters were fitted
-residuals.csv   job, figure, measured, emulated, difference, sigma, held_out
+residuals.csv   job, figure, measured, emulated, difference, tolerance, sigma, held_out
 profiles.csv    parameter, value, rise of the loss over its least (1 is the 95 % bound)
 calibration.json  values, intervals, loss and runs, for programs
 calibration.html  the page
@@ -145,11 +145,9 @@ def dump(tree: dict) -> str:
 
 def write_tables(found: "Calibration", folder: Path) -> None:
     """Writes residuals.csv, profiles.csv and calibration.json."""
-    columns = ["job", "figure", "measured", "emulated", "difference", "sigma", "held_out"]
-    rows = (
-        [r.job, r.figure, r.measured, r.emulated, r.difference, r.sigma, r.held_out]
-        for r in found.residuals
-    )
+    columns = ["job", "figure", "measured", "emulated", "difference", "tolerance", "sigma"]
+    columns.append("held_out")
+    rows = ([getattr(r, column) for column in columns] for r in found.residuals)
     _write_csv(folder / "residuals.csv", columns, rows)
     points = ((p.parameter.name, *point) for p in found.profiles for point in p.points)
     _write_csv(folder / "profiles.csv", ["parameter", "value", "rise"], points)

@@ -26,8 +26,10 @@ ROBUST = 4.0
 """
 SMOOTH = ("mean", "bandwidth", "iops")
 """Figures without cliffs: what is fitted first."""
-SEEDS = (1001, 1002, 1003)
-"""With which the best drive is run again, to know the emulator's own spread."""
+FIRST_SEED, LEAST_SEEDS, MOST_SEEDS = 1001, 3, 7
+"""With which the best drive is run again, to know its mean over seeds and their spread."""
+FOR_SEEDS = 20
+"""Of so many runs one is for another seed."""
 NEAR = 0.03
 """Runs no further from the best than this share of each range show how rough the loss is there."""
 FAILED = 1e3
@@ -109,6 +111,8 @@ class Model:
         )
         self.counted = self.fitted
         self._known = np.log([target.known.value for target in self.targets])
+        self._luck = np.zeros(len(self.targets))
+        self.chance = np.zeros((0, len(self.targets)))
         self._campaign = Campaign(runner.workshop, pool, FioReader(study.measured.jobs), True)
         self.base = self._resolved()
         self.trials: list[Trial] = []
@@ -141,8 +145,12 @@ class Model:
         """Of what counts, in sigma, made robust; its squares add up to the loss."""
         if trial.status != "ok":
             return np.full(int(self.counted.sum()), FAILED)
-        sigmas = (np.log(trial.emulated) - self._known) / self.sigma
+        sigmas = (np.log(self.typical(trial)) - self._known) / self.sigma
         return self._robust(sigmas)[self.counted]
+
+    def typical(self, trial: Trial) -> np.ndarray:
+        """What a run has emulated without the luck of its seed, as far as other seeds were run."""
+        return trial.emulated * np.exp(-self._luck)
 
     def loss(self, trial: Trial) -> float:
         """Sum of the squares of the residuals."""
@@ -183,15 +191,39 @@ class Model:
                 self._keep(one, self._failed(fresh[one], done.status, done.reason))
         return [self._seen[one] for one in fresh]
 
-    def widen_by_seeds(self, trial: Trial) -> None:
-        """Adds to every sigma by how much the emulator itself differs from seed to seed there."""
+    def look_over_seeds(self, trial: Trial) -> None:
+        """Runs other seeds there: from then on the mean over seeds is held against what was
+        measured, and sigmas have what a single measurement differs from it by chance.
+
+        All runs of a search have one seed, so its luck would be taken for the drive's. `chance`: by
+        how much each seed's figures (logarithms) are beside their mean. A drive that is measured
+        has as much of it, and their mean its share. The error of the sample is an estimate of the
+        same: the larger counts.
+        """
         pairs = self.settings(trial.places)
-        settings = [(*pairs, ("seed", str(seed))) for seed in SEEDS]
+        count = min(max(self.study.search.runs // FOR_SEEDS, LEAST_SEEDS), MOST_SEEDS)
+        seeds = range(FIRST_SEED, FIRST_SEED + count)
+        settings = [(*pairs, ("seed", str(seed))) for seed in seeds]
         runs = self._run({one: trial.places for one in settings})
-        logs = [np.log(run.emulated) for run in (trial, *runs) if run.status == "ok"]
+        logs = np.array([np.log(run.emulated) for run in (trial, *runs) if run.status == "ok"])
         if len(logs) > 1:
-            spread = np.std(logs, axis=0, ddof=1)
-            self.sigma = np.hypot(self.sigma, np.nan_to_num(spread))
+            mean = np.nan_to_num(logs.mean(axis=0))
+            self._luck = np.nan_to_num(logs[0]) - mean
+            self.chance = np.nan_to_num(logs - mean)
+            sample = np.array([target.known.error**2 for target in self.targets])
+            larger = np.maximum(
+                (1 + 1 / len(logs)) * sample, self.difference_of_chance(self.chance)
+            )
+            self.sigma = np.sqrt(self.sigma**2 - 2 * sample + larger)
+
+    @staticmethod
+    def difference_of_chance(off: np.ndarray) -> np.ndarray:
+        """Of values `off` the mean of some seeds: variance of what was measured less that mean.
+
+        Repeated measurements do not make it less: fio's offsets are the same in each.
+        """
+        seeds = len(off)
+        return (off**2).sum(axis=0) / (seeds - 1) * (1 + 1 / seeds)
 
     def widen_by_roughness(self, best: Trial, slopes: np.ndarray) -> None:
         """Adds to every sigma what runs near the best differ from what `slopes` say.

@@ -21,7 +21,7 @@ def page_of(found: "Calibration") -> str:
     """The page as one HTML file."""
     page = Page(
         found.study.title,
-        f"{found.runs} runs; on average the fitted figures are {found.loss_text} off the measured.",
+        f"{found.runs} runs; {found.fit_text}.",
     )
     if found.caution:
         page.text(found.caution, "warn")

@@ -4,7 +4,12 @@ A parameter is held at values beside its best one and all others are fitted anew
 stays within chi squared's 95 % of its least, the value is as good as the best (Venzon &
 Moolgavkar, Applied Statistics 37, 1988). Where it does so up to both ends of the range, the
 measurements say nothing about the parameter. The bound is scaled by what the best fit leaves (a
-model that does not fit knows less), and by how far the figures of one job err together.
+model that does not fit knows less), and by how far figures err together.
+
+The loss counts every figure as if it were evidence of its own. Its curvature then says too much,
+and by how much depends on the parameter: along the way that residuals go with it, the variance
+that they have is held against the one that the loss takes them to have (Kent, Biometrika 69, 1982;
+Pace, Salvan & Sartori, Statistica Sinica 21, 2011).
 
 The linear model says where to look first. From there runs go on to where the loss is seen to rise,
 or to the end of the range, and between the two; what was run is not overruled by what the model
@@ -17,10 +22,11 @@ from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.stats import t as student_t
 
 from tlmssd.calibrate.fitting import GOOD, bounded_step, descend, jacobian
 from tlmssd.calibrate.measured import RATES
-from tlmssd.calibrate.model import NEAR, Model, Trial
+from tlmssd.calibrate.model import NEAR, SMOOTH, Model, Trial
 from tlmssd.calibrate.parameters import Parameter
 
 BOUND = 3.84
@@ -109,31 +115,59 @@ class Profile:
         return said
 
 
-def scale(model: Model, best: Trial) -> float:
-    """Loss that one unit of chi squared is worth: at least 1."""
+def scale(model: Model, best: Trial, way: np.ndarray) -> float:
+    """Loss that one unit of chi squared is worth where residuals go the `way`: at least 1."""
     residuals = model.residuals(best)
     reduced = model.loss(best) / max(len(residuals) - len(model.parameters), 1)
-    targets = [one for one, counts in zip(model.targets, model.counted, strict=True) if counts]
-    # A job that is slower has lower rates and longer latencies: they err together.
-    slower = [-1 if one.figure.split(".", 1)[-1] in RATES else 1 for one in targets]
-    return max(reduced, 1.0) * _design_effect(residuals * slower, [one.job for one in targets])
+    length = float(np.linalg.norm(way))
+    if length == 0:
+        return max(reduced, 1.0)
+    return max(reduced, 1.0) * max(_variance(model, residuals, way / length), 1.0)
 
 
-def _design_effect(residuals: np.ndarray, jobs: Sequence[str]) -> float:
-    """How much less the figures say because those of a job err together: 1 + (k - 1) rho.
+def _variance(model: Model, residuals: np.ndarray, way: np.ndarray) -> float:
+    """Of residuals along a `way` of length 1; it is 1 where all of them are independent.
 
-    Residuals are positive where the emulated job is slower, of rates as of latencies.
+    What differs by the seed does so as the seeds that were run say, whatever figures and jobs it
+    moves together. The rest is shared within jobs.
     """
-    groups = [residuals[np.array(jobs) == job] for job in dict.fromkeys(jobs)]
-    size = len(residuals) / len(groups)
-    if len(groups) < 3 or size <= 1:
-        return 1.0
+    sigma = model.sigma[model.counted]
+    seeds, by_chance = 0.0, np.zeros(len(sigma))
+    if count := len(model.chance):
+        chance = model.chance[:, model.counted] / sigma
+        by_chance = model.difference_of_chance(chance)
+        # Few seeds know their spread roughly: Student's t.
+        student = float(student_t.ppf(0.975, count - 1)) ** 2 / BOUND
+        seeds = float(model.difference_of_chance(chance @ way)) * student
+    rest = way * np.sqrt(np.maximum(1 - by_chance, 0.0))
+    return seeds + float(rest @ _shared(model, residuals) @ rest)
+
+
+def _shared(model: Model, residuals: np.ndarray) -> np.ndarray:
+    """Correlations of figures but for chance: those of a job err together.
+
+    Its rates are its mean latency in other words, by its block size and by Little's law: they are
+    one piece of evidence. What others share with them is taken from `residuals`.
+    """
+    targets = [one for one, counts in zip(model.targets, model.counted, strict=True) if counts]
+    jobs = np.array([one.job for one in targets])
+    kinds = [one.figure.split(".", 1)[-1] for one in targets]
+    # A job that is slower has lower rates and longer latencies.
+    slower = np.array([-1 if kind in RATES else 1 for kind in kinds])
+    alike = np.array([kind in SMOOTH for kind in kinds])
+    found = np.where(np.outer(alike, alike), 1.0, _correlation(residuals * slower, jobs))
+    np.fill_diagonal(found, 1.0)
+    return np.where(jobs[:, None] == jobs, found * np.outer(slower, slower), 0.0)
+
+
+def _correlation(residuals: np.ndarray, jobs: np.ndarray) -> float:
+    """Of figures within jobs (intraclass); residuals are positive where the job is slower."""
+    groups = [residuals[jobs == job] for job in dict.fromkeys(jobs)]
     within = [group.var(ddof=1) for group in groups if len(group) > 1]
     total = float(residuals.var())
-    if not within or total == 0:
-        return 1.0
-    rho = min(max(1 - float(np.mean(within)) / total, 0.0), 1.0)
-    return 1 + (size - 1) * rho
+    if len(groups) < 3 or not within or total == 0:
+        return 0.0
+    return min(max(1 - float(np.mean(within)) / total, 0.0), 1.0)
 
 
 def profiles(model: Model) -> list[Profile]:
@@ -141,7 +175,7 @@ def profiles(model: Model) -> list[Profile]:
 
     What is found on the way may be better than the best so far; then it begins again from there.
     """
-    model.widen_by_seeds(model.best)
+    model.look_over_seeds(model.best)
     descend(model, model.best, model.left - model.left // 4, radius=0.02)
     model.widen_by_roughness(model.best, jacobian(model, model.best))
     looked = {n: [] for n, parameter in enumerate(model.parameters) if not parameter.choices}
@@ -155,8 +189,7 @@ def profiles(model: Model) -> list[Profile]:
             before = model.runs
             trials += _look(model, center, slopes, number, min(each, left))
             left -= model.runs - before
-        unit = BOUND * scale(model, model.best)
-        if model.loss(center) - model.loss(model.best) < 0.1 * unit:
+        if model.loss(center) - model.loss(model.best) < 0.1 * BOUND:
             break
     _close_in(model, slopes, looked)
     fits = model.loss(model.best) <= GOOD * len(model.residuals(model.best))
@@ -175,11 +208,12 @@ def _choice_profile(model: Model, slopes: np.ndarray, number: int) -> Profile:
     """The least loss of all runs with each choice: the search has gone down with every one."""
     parameter, place = model.parameters[number], float(model.best.places[number])
     least: dict[float, float] = {}
-    rise_of = _rise(model, slopes)
+    rise_of, here = _rise(model, slopes), model.residuals(model.best)
     for trial in model.trials:
         if trial.status == "ok":
             value = parameter.value(trial.places[number])
-            least[value] = min(least.get(value, math.inf), rise_of(trial))
+            unit = BOUND * scale(model, model.best, model.residuals(trial) - here)
+            least[value] = min(least.get(value, math.inf), rise_of(trial) / unit)
     alike = [value for value, rise in least.items() if rise < 1]
     ends = (min(alike), max(alike)) if len(alike) == 1 else (None, None)
     width = 0.0 if len(alike) == 1 else 1.0
@@ -278,9 +312,19 @@ def _nearest(model: Model, looked: Mapping[int, list[Trial]], number: int, place
 
 def _sigma(model: Model, center: Trial, slopes: np.ndarray, number: int) -> float:
     """Standard deviation of a parameter's place by the linear model."""
-    information = slopes.T @ slopes / scale(model, center) + 1e-6 * np.eye(slopes.shape[1])
-    variance = float(np.linalg.inv(information)[number, number])
-    return max(math.sqrt(variance), LEAST_SIGMA)
+    inverse = _inverse(slopes)
+    unit = scale(model, center, slopes @ inverse[:, number])
+    return max(math.sqrt(float(inverse[number, number]) * unit), LEAST_SIGMA)
+
+
+def _unit(model: Model, slopes: np.ndarray, number: int) -> float:
+    """Rise of the loss at which the 95 % of a parameter end."""
+    return BOUND * scale(model, model.best, slopes @ _inverse(slopes)[:, number])
+
+
+def _inverse(slopes: np.ndarray) -> np.ndarray:
+    """Of the curvature; what nothing depends on may be anywhere."""
+    return np.linalg.inv(slopes.T @ slopes + 1e-6 * np.eye(slopes.shape[1]))
 
 
 def _held(model: Model, center: Trial, slopes: np.ndarray, number: int, step: float) -> np.ndarray:
@@ -292,13 +336,13 @@ def _held(model: Model, center: Trial, slopes: np.ndarray, number: int, step: fl
 
 
 def _rise(model: Model, slopes: np.ndarray) -> Callable[[Trial], float]:
-    """Of a run, the rise of the loss over its least, in units of the bound.
+    """Of a run, the rise of the loss over its least.
 
     The least is that of the best run and its luck: what half of the runs beside it have beyond what
     the linear model says.
     """
     best = model.best
-    here, unit, beside = model.residuals(best), BOUND * scale(model, best), []
+    here, beside = model.residuals(best), []
     for trial in model.trials:
         step = trial.places - best.places
         if trial.status == "ok" and trial is not best and np.abs(step).max() < NEAR:
@@ -306,7 +350,7 @@ def _rise(model: Model, slopes: np.ndarray) -> Callable[[Trial], float]:
             beside.append(model.loss(trial) - float(expected @ expected))
     luck = float(np.median(beside)) if len(beside) > len(model.parameters) else 0.0
     least = model.loss(best) + max(luck, 0.0)
-    return lambda trial: max(model.loss(trial) - least, 0.0) / unit
+    return lambda trial: max(model.loss(trial) - least, 0.0)
 
 
 class _Follower:
@@ -316,8 +360,8 @@ class _Follower:
         self.parameter, self._number, best = model.parameters[number], number, model.best
         self.value = self.parameter.value(best.places[number])
         self.reach = math.sqrt(BOUND) * _sigma(model, best, slopes, number)
-        rise = _rise(model, slopes)
-        runs = [(trial, rise(trial)) for trial in model.trials if trial.status == "ok"]
+        rise, unit = _rise(model, slopes), _unit(model, slopes, number)
+        runs = [(trial, rise(trial) / unit) for trial in model.trials if trial.status == "ok"]
         at = {id(trial) for trial in looked}
         self.seen = self._rises(runs, at, 0.0)
         # A pit between two jumps is no deeper than what is around it.

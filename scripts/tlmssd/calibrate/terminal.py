@@ -30,8 +30,7 @@ def text_of(found: "Calibration") -> str:
 def _parameters(found: "Calibration") -> str:
     rows = [["parameter", "what the measurements say"]]
     rows += [[p.parameter.name, p.sentence()] for p in found.profiles]
-    said = f"{found.runs} runs; on average the fitted figures are {found.loss_text} off"
-    return f"{columns(rows, left=2)}\n{said}"
+    return f"{columns(rows, left=2)}\n{found.runs} runs; {found.fit_text}"
 
 
 def _jobs(found: "Calibration", held_out: bool) -> str:
