@@ -1,8 +1,9 @@
 // What the write buffer answers, takes together and reads back, and when it begins to write out.
+#include "firmware/buffer/write_buffer.h"
+
 #include <algorithm>
 #include <map>
 
-#include "firmware/buffer/write_buffer.h"
 #include "firmware/core/core.h"
 #include "testbench/tests/firmware/life_setup.h"
 
