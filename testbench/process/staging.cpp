@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <dirent.h>
 #include <fcntl.h>
+#include <memory>
+#include <new>
 #include <string_view>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -141,12 +143,21 @@ bool Staging::is_name(const std::string& name) {
 }
 
 void Staging::sweep(const fs::path& folder) {
-  std::error_code error;
-  fs::directory_iterator entry(folder, error);
-  for (; !error && entry != fs::directory_iterator(); entry.increment(error)) {
-    const std::string name = entry->path().filename().string();
-    if (is_name(name) && name.starts_with(host_prefix())) remove_if_dead(entry->path());
+  std::error_code ignored;
+  for (const std::string& name : names_in(folder, ignored))
+    if (is_name(name) && name.starts_with(host_prefix())) remove_if_dead(folder / name);
+}
+
+std::vector<std::string> names_in(const fs::path& folder, std::error_code& error) {
+  error.clear();
+  const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), closedir);
+  if (entries == nullptr && errno == ENOMEM) throw std::bad_alloc();
+  if (entries == nullptr) error.assign(errno, std::generic_category());
+  std::vector<std::string> names;
+  while (const dirent* const entry = entries ? readdir(entries.get()) : nullptr) {
+    if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
   }
+  return names;
 }
 
 FolderLock::FolderLock(const fs::path& folder)

@@ -10,6 +10,8 @@
 
 #include <filesystem>
 #include <string>
+#include <system_error>
+#include <vector>
 
 namespace tlmssd {
 
@@ -64,6 +66,10 @@ class FolderLock {
  private:
   int descriptor_;
 };
+
+/// Names in a folder, in no order; none with `error` where it cannot be read. Throws
+/// std::bad_alloc: of libstdc++ 12, std::filesystem::directory_iterator ends the process instead.
+std::vector<std::string> names_in(const std::filesystem::path& folder, std::error_code& error);
 
 /// Waits until the content of a file, or the names in a folder, are on the disk. Throws
 /// std::filesystem::filesystem_error.

@@ -94,8 +94,10 @@ class _Trial:
             return "failed"
         if checked is not None and checked.code == 2:
             self.found("check refuses what run accepts", verdict.last_line(checked))
-        # What a quiet run says all the same: that it has not come to a break of the scenario's.
-        words = [line for line in ran.err.splitlines() if "has ended before the break at run.pause_at" not in line]
+        # What a quiet run says all the same: that it has not come to a break of the scenario's, and that commands
+        # failed, with an exit code of its own (program.results_are_there).
+        allowed = ("has ended before the break at run.pause_at", "commands failed, the first: ")
+        words = [line for line in ran.err.splitlines() if not any(text in line for text in allowed)]
         if "".join(words).strip():
             self.found("words on a good run", words[-1])
         self._look_at(Path(self.folder, "first"))

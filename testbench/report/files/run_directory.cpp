@@ -80,9 +80,11 @@ bool same_file(const fs::path& one, const fs::path& other) {
 
 /// Whether the folder holds nothing but what is under construction, and the run's snapshot.
 bool holds_nothing(const fs::path& folder, const std::string& snapshot) {
-  const fs::directory_iterator entries(folder);
-  return std::all_of(begin(entries), end(entries), [&](const auto& entry) {
-    return Staging::is_name(entry.path().filename().string()) || same_file(entry.path(), snapshot);
+  std::error_code error;
+  const std::vector<std::string> names = names_in(folder, error);
+  if (error) throw fs::filesystem_error("cannot be read", folder, error);
+  return std::all_of(names.begin(), names.end(), [&](const std::string& name) {
+    return Staging::is_name(name) || same_file(folder / name, snapshot);
   });
 }
 

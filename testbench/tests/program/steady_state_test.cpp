@@ -23,7 +23,7 @@ ssd:
 firmware: {buffer: {capacity: 256 KiB}}
 )";
 const std::string k_random_writes = "load: {rw: randwrite, bs: 4k, iodepth: 16, number_ios: 30000}\n";
-const std::string k_untimed = "run: {timed: false}\n";
+const std::string k_no_time = "run: {timed: false}\n";
 const std::string k_steady = "precondition: {state: steady}\n";
 const std::string k_overwritten = "precondition:\n- {fill: 100 %}\n- {overwrite: 4x}\n";
 
@@ -35,7 +35,7 @@ double amplification(const Json& report) {
 }
 
 double amplification(const Folder& folder, const std::string& steps, const std::string& policy, int seed) {
-  const std::string scenario = folder.write("s.yaml", k_four_dies + k_random_writes + k_untimed + steps);
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_random_writes + k_no_time + steps);
   return amplification(
       report_of(folder, scenario, "r",
                 {"--set", "firmware.gc.policy=" + policy, "--set", "seed=" + std::to_string(seed)}));
@@ -219,7 +219,7 @@ TEST_CASE("a drive whose parallel units fall out of step is settled by writing",
       "firmware: {buffer: {capacity: 1 MiB}}\n";
   const std::string overwritten = folder.write(
       "o.yaml",
-      drive + "precondition: {fill: 100 %}\nload: {rw: randwrite, bs: 4k, number_ios: 100000}\n" + k_untimed);
+      drive + "precondition: {fill: 100 %}\nload: {rw: randwrite, bs: 4k, number_ios: 100000}\n" + k_no_time);
   const std::string steady =
       folder.write("s.yaml", drive + k_steady + "load: {rw: randwrite, bs: 4k, number_ios: 200}\n");
   for (const bool tight : {true, false}) {
