@@ -1,36 +1,40 @@
 // What of a wait for room in the write buffer was a wait for garbage collection.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 #include "models/base/ledger.h"
 
 namespace tlmssd::firmware {
 
-/// What the programs that have ended took, all of them together, and what of that they spent on
-/// collection: waiting for a free block, or behind it on the die. Who waited for room waited for
-/// collection in the proportion that these had meanwhile. Sums may wrap around; their differences
-/// do not.
+/// Of the programs that have ended, how many there are and the sum of the shares of their time that
+/// they spent on collection: waiting for a free block, or behind it on the die. Who waited for room
+/// waited for collection by the mean share of those that ended meanwhile, each of which made as
+/// much room. By their times instead, the few that wait longest would speak for all.
 class CollectionWait {
  public:
   void add(const Ledger& program) {
-    waited_ += static_cast<std::uint64_t>(program.spent(Cause::space_wait) + program.spent(Cause::die_gc));
-    took_ += static_cast<std::uint64_t>(program.total());
+    const Picoseconds waited = program.spent(Cause::space_wait) + program.spent(Cause::die_gc);
+    if (waited > 0) shares_ += static_cast<double>(waited) / static_cast<double>(program.total());
+    ++programs_;
   }
   /// Since the sums were `before`.
   [[nodiscard]] CollectionWait since(const CollectionWait& before) const {
     CollectionWait meanwhile;
-    meanwhile.waited_ = waited_ - before.waited_;
-    meanwhile.took_ = took_ - before.took_;
+    meanwhile.shares_ = shares_ - before.shares_;
+    meanwhile.programs_ = programs_ - before.programs_;
     return meanwhile;
   }
   [[nodiscard]] Picoseconds share_of(Picoseconds wait) const {
-    return took_ == 0 ? 0 : static_cast<Picoseconds>(static_cast<unsigned __int128>(wait) * waited_ / took_);
+    if (programs_ == 0) return 0;
+    const double share = std::min(shares_ / static_cast<double>(programs_), 1.0);
+    return static_cast<Picoseconds>(static_cast<double>(wait) * share);
   }
 
  private:
-  std::uint64_t waited_ = 0;  ///< ps
-  std::uint64_t took_ = 0;    ///< ps
+  double shares_ = 0;
+  std::uint64_t programs_ = 0;
 };
 
 /// Charges a wait for room that ends now: what the programs that have ended meanwhile spent on

@@ -53,16 +53,17 @@ TEST_CASE("who waits for collection waits for the host where collection stands b
   CHECK(later.total() == 0);
 }
 
-TEST_CASE("a wait for room is one for collection in the proportion of all programs that ended meanwhile") {
+TEST_CASE("a wait for room is one for collection by the mean share of the programs that ended meanwhile") {
   CollectionWait sums;
   sums.add(program(1000, 1000));  // before the wait
   const CollectionWait before = sums;
-  for (int n = 0; n < 99; ++n) sums.add(program(100, 0));
-  sums.add(program(100, 40));  // makes the room
+  for (int n = 0; n < 96; ++n) sums.add(program(100, 0));
+  for (int n = 0; n < 3; ++n) sums.add(program(1000, 500));
+  sums.add(program(100, 50));  // makes the room
   Ledger waiting(0);
   charge_full_wait(waiting, sums.since(before), 5000);
-  CHECK(waiting.spent(Cause::space_wait) == 5000 * 40 / (100 * 100));
+  CHECK(waiting.spent(Cause::space_wait) == 5000 * 4 / (2 * 100));
   CHECK(waiting.total() == 5000);
   charge_full_wait(waiting, sums.since(sums), 6000);  // none has ended
-  CHECK(waiting.spent(Cause::buffer_wait) == 6000 - 20);
+  CHECK(waiting.spent(Cause::buffer_wait) == 6000 - 100);
 }

@@ -162,7 +162,7 @@ TEST_CASE("a drive that is read-only says whether blocks are short, or those tha
     if (full) {
       CHECK(rig.ftl.why_read_only() == "no spare blocks are left");
     } else {
-      CHECK_THAT(std::string(rig.ftl.why_read_only()), Catch::Contains("firmware.gc.low_water"));
+      CHECK_THAT(std::string(rig.ftl.why_read_only()), Catch::Contains("collection has no free block"));
     }
   }
 }
