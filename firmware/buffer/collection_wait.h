@@ -11,12 +11,15 @@ namespace tlmssd::firmware {
 /// Of the programs that have ended, how many there are and the sum of the shares of their time that
 /// they spent on collection: waiting for a free block, or behind it on the die. Who waited for room
 /// waited for collection by the mean share of those that ended meanwhile, each of which made as
-/// much room. By their times instead, the few that wait longest would speak for all.
+/// much room. By their times instead, the few that wait longest would speak for all. Whole numbers,
+/// so that what is told of a wait does not depend on what was before it.
 class CollectionWait {
  public:
   void add(const Ledger& program) {
     const Picoseconds waited = program.spent(Cause::space_wait) + program.spent(Cause::die_gc);
-    if (waited > 0) shares_ += static_cast<double>(waited) / static_cast<double>(program.total());
+    if (waited > 0)
+      shares_ += static_cast<std::uint64_t>(k_one * static_cast<double>(waited) /
+                                            static_cast<double>(program.total()));
     ++programs_;
   }
   /// Since the sums were `before`.
@@ -28,12 +31,13 @@ class CollectionWait {
   }
   [[nodiscard]] Picoseconds share_of(Picoseconds wait) const {
     if (programs_ == 0) return 0;
-    const double share = std::min(shares_ / static_cast<double>(programs_), 1.0);
-    return static_cast<Picoseconds>(static_cast<double>(wait) * share);
+    const double share = static_cast<double>(shares_) / k_one / static_cast<double>(programs_);
+    return static_cast<Picoseconds>(static_cast<double>(wait) * std::min(share, 1.0));
   }
 
  private:
-  double shares_ = 0;
+  static constexpr double k_one = 1U << 31U;
+  std::uint64_t shares_ = 0;  ///< sum, in parts of k_one
   std::uint64_t programs_ = 0;
 };
 
