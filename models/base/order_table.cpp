@@ -40,7 +40,7 @@ void OrderTable::enter(Ticket& ticket, std::uint64_t first, std::uint64_t last, 
   each_wide(range, count);
   if (last / k_chunk - first / k_chunk < k_most_chunks) {
     range.width = Width::narrow;
-    enter_lanes(range);
+    enter_buckets(range);
     push(narrow_[list_of(first / k_region)], range);
     return;
   }
@@ -67,7 +67,7 @@ void OrderTable::leave(Ticket& ticket) {
     each_wide(range, keep_later);
     release_later(ticket);
     if (range.width == Width::narrow) {
-      leave_lanes(range);
+      leave_buckets(range);
       unlink(narrow_[list_of(range.first / k_region)], range);
     } else {
       each_narrow(range, keep_later);
@@ -114,7 +114,7 @@ void OrderTable::hang(Bucket& bucket, Node& node) {
 }
 
 // Reads wait for writes alone, so only those are looked at.
-void OrderTable::enter_lanes(Range& range) {
+void OrderTable::enter_buckets(Range& range) {
   if (hanging_ > buckets_.size()) add_buckets();
   const auto next = range.writes ? &Node::older : &Node::older_write;
   for (std::uint64_t chunk = range.first / k_chunk; chunk <= range.last / k_chunk; ++chunk) {
@@ -139,9 +139,9 @@ void OrderTable::enter_lanes(Range& range) {
   }
 }
 
-// What enter_lanes() has counted, from the other side. A range in between is still there: it
+// What enter_buckets() has counted, from the other side. A range in between is still there: it
 // waits for this range as well.
-void OrderTable::leave_lanes(Range& range) {
+void OrderTable::leave_buckets(Range& range) {
   while (range.nodes != nullptr) {
     Node& node = *std::exchange(range.nodes, range.nodes->next_of_range);
     Bucket& bucket = bucket_of(node.chunk);

@@ -106,8 +106,8 @@ class OrderTable {
     return a.first <= b.last && b.first <= a.last && (a.writes || b.writes) && a.ticket != b.ticket;
   }
   Bucket& bucket_of(std::uint64_t chunk) { return buckets_[(chunk * k_golden) >> shift_]; }
-  void enter_lanes(Range& range);
-  void leave_lanes(Range& range);
+  void enter_buckets(Range& range);
+  void leave_buckets(Range& range);
   static void hang(Bucket& bucket, Node& node);
   /// Doubles the buckets, so that a bucket holds one node on average however many commands are
   /// under way.

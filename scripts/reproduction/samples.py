@@ -11,8 +11,7 @@ from dataclasses import dataclass
 import numpy
 from scipy import stats
 
-from tlmssd.statistics import student
-
+CONFIDENCE = 0.95
 LEAST_SEEDS = 5  # fewer decide nothing
 
 
@@ -34,7 +33,8 @@ class Sample:
             return 0.0
         if len(self.values) < 2:
             return math.inf
-        return float(student(len(self.values) - 1) * numpy.std(self.values, ddof=1) / math.sqrt(len(self.values)))
+        width = stats.t.ppf((1 + CONFIDENCE) / 2, len(self.values) - 1)
+        return float(width * numpy.std(self.values, ddof=1) / math.sqrt(len(self.values)))
 
     @property
     def low(self):

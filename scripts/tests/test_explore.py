@@ -65,6 +65,7 @@ def test_a_resolved_study_gives_the_same_table(folder):
             "MemoryError, with at most 2 GiB",
         ),
         ("echo 'tlmssd: out of memory' >&2; exit 6", "memory", "out of memory"),
+        ("echo 'tlmssd: internal error' >&2; exit 1", "failed", "internal error"),
         ("echo 'tlmssd: stalled: dead' >&2; exit 3", "stalled", "stalled: dead"),
         ("echo 'tlmssd: no such thing' >&2; exit 2", "refused", "no such thing"),
         ("kill -KILL $$", "memory", "killed by the system"),

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import resource
 import subprocess
 import time
@@ -28,6 +29,11 @@ COMMANDS_FAILED = 5
 """Exit code of a run with results in which commands failed: the report says which."""
 WITH_RESULTS = ("ok", "errors")
 """Statuses of runs whose results are in the store."""
+WANT_OF_MEMORY = re.compile(
+    "MemoryError|bad_alloc|out of memory|allocate|error while loading shared libraries",
+    re.IGNORECASE,
+)
+"""What a program says that found none, whatever it is written in."""
 STATUSES = {2: "refused", 3: "stalled", 6: "memory", 7: "disk"}
 """Exit codes that say why there are no results; 6 and 7 are the machine's fault (user-guide.md)."""
 
@@ -193,9 +199,13 @@ class Workshop:
                 if snapshot:
                     done = replace(done, saved=_saved(store, job.drive, folder / "out/run.json"))
                 store.put(job.key, folder / "out", done.processor)
-            elif done.status in CERTAIN and not snapshot:
+            elif self._is_certain(done) and not snapshot:
                 store.put_failure(job.key, done.status, done.reason)
         return done
+
+    def _is_certain(self, done: Done) -> bool:
+        """Whether it ends like this whenever it is run, with another limit of memory, too."""
+        return done.status in CERTAIN and not (done.status == "failed" and self.limits.memory)
 
     def _start(self, folder: Path, scenario: dict, more: list[str]) -> Done:
         """Runs the program in `folder`; the names in its messages are relative to that."""
@@ -268,8 +278,8 @@ def judged(code: int, said: str) -> tuple[str, str]:
 
 def within(limits: Limits, status: str, reason: str) -> tuple[str, str]:
     """The same of a process with limits: where memory is short, a library or the loader may end it
-    in its own way, which says nothing of the run without the limit."""
-    if limits.memory and status == "failed":
+    in its own words."""
+    if limits.memory and status == "failed" and WANT_OF_MEMORY.search(reason):
         return "memory", f"{reason}, with at most {quantity_text(limits.memory, 'B')} of memory"
     return status, reason
 

@@ -68,7 +68,7 @@ class Run {
   auto placed(Work work);
   void make_writers();
   void prepare();
-  void write_until_steady(std::size_t step);
+  bool write_until_steady(std::size_t step);
   std::vector<Load> make_steady_state(std::size_t number, bool sustained);
   void tell_step(const nlohmann::ordered_json& told);
   void tell_lost(std::size_t number, std::uint64_t lost);

@@ -64,15 +64,18 @@ void Run::precondition() {
     std::vector<Load> loads = steps_->make_step(i);
     if (step.to_steady_state()) loads = make_steady_state(i, step.sustained);
     const std::uint64_t before = simulation_->driver().requests_done();
-    const std::uint64_t lost_before = simulation_->ssd().firmware_statistics().lost_reads;
+    const auto lost_reads = [&] { return simulation_->ssd().firmware_statistics().lost_reads; };
+    std::uint64_t counted = lost_reads();
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
                       expected_requests(loads), shows_progress());
     simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
     simulation_->run_untimed(loads, step.sustained);
-    write_until_steady(i);
+    std::uint64_t lost = lost_reads() - counted;
+    counted = lost_reads();
+    if (write_until_steady(i)) counted = 0;  // statistics begin anew with its rounds
     if (step.idle) simulation_->idle();
-    const std::uint64_t lost = simulation_->ssd().firmware_statistics().lost_reads;
-    tell_lost(i, lost < lost_before ? lost : lost - lost_before);  // less: counted anew meanwhile
+    lost += lost_reads() - counted;
+    tell_lost(i, lost);
     progress.finish();
   }
   simulation_->driver().set_progress_hook(nullptr);
@@ -151,10 +154,10 @@ std::string Run::lost_before() const {
 }
 
 /// In simulated time, which a step takes with `until: steady` alone.
-void Run::write_until_steady(std::size_t number) {
+bool Run::write_until_steady(std::size_t number) {
   const PreconditionStep step = steps_->read_step(number);
   std::vector<Load> loads = step.steady.wanted() ? steps_->make_steady(number) : std::vector<Load>();
-  if (loads.empty()) return;
+  if (loads.empty()) return false;
   HostDriver& driver = simulation_->driver();
   SteadyRounds steady = rounds(step.steady);
   begin_rounds(steady);
@@ -170,6 +173,7 @@ void Run::write_until_steady(std::size_t number) {
   Json told{{"step", number}};
   told.update(steady.json());
   tell_step(told);
+  return true;
 }
 
 void Run::note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) {

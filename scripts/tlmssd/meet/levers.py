@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tlmssd.drive import Drive
-from tlmssd.quantities import quantity_text
+from tlmssd.quantities import percent_text, quantity_text
 from tlmssd.result import Result
 from tlmssd.whatif.resources import Step, resources
 
@@ -47,7 +47,7 @@ class Lever:
 def levers(drive: Drive, base: Sequence[Result], missed: Iterable[str]) -> list[Lever]:
     """All that this scenario has, from its runs as it is; `missed` are the loads whose targets are
     missed."""
-    loads = [_Load(drive, number, name) for number, name in enumerate(_names(drive))]
+    loads = _loads(drive, base[0])
     found = [lever for load in loads for lever in _of_load(load, loads, base)]
     found += _of_host(drive, loads, base, set(missed))
     found += _of_firmware(drive, writes="write" in base[0].operations)
@@ -87,13 +87,17 @@ class _Load:
         return next((word for word in ("rate", "rate_iops") if self.has(word)), None)
 
 
-def _names(drive: Drive) -> list[str]:
-    """Of the entries of `load`; those without one by their place, as results call them."""
+def _loads(drive: Drive, result: Result) -> list[_Load]:
+    """The entries of `load`; those without a name are called as the results call them."""
     numbers = {int(path.split(".")[1]) for path in drive.parameters if path.startswith("load.")}
-    return [
-        drive.parameters.get(f"load.{number}.name") or (f"load {number + 1}" if number else "load")
-        for number in sorted(numbers)
-    ]
+    called, loads, first = list(result.loads), [], 0
+    for number in sorted(numbers):
+        name = drive.parameters.get(f"load.{number}.name")
+        if not name:  # of a job file, or behind one: it has as many results as jobs
+            name = called[first] if first < len(called) else f"load {number + 1}"
+        loads.append(_Load(drive, number, name))
+        first = len(called) if drive.has(f"load.{number}.fio") else first + loads[-1].jobs
+    return loads
 
 
 def _of_load(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> Iterator[Lever]:
@@ -140,9 +144,11 @@ def _rates(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> Itera
     """Its own rate lowered; of one without any, what it reached as it is, with a limit below."""
     if _goes_by_time(load):
         scale = load.drive.number(load.path("time_scale"))
+        now = "as recorded" if scale == 1 else percent_text(1 / scale, signed=False)
         for share in RATES:
             settings = {load.path("time_scale"): f"{scale / share:.9g}"}
-            yield Step("as recorded", f"{100 * share:.0f} %", 1 / share, settings)
+            after = percent_text(share / scale, signed=False)
+            yield Step(now, after, 1 / share, settings)
     elif load.rate:
         for share in RATES:
             after = _scaled(load.text(load.rate), share)
@@ -182,7 +188,8 @@ def _reached(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> lis
     return found if any(found) else []
 
 
-FIO_NUMBER = re.compile(r"\s*([0-9.]+)\s*([kmgtKMGT]?)(?:i?[bB])?\s*")
+FIO_NUMBER = re.compile(r"\s*([0-9.]+)\s*([kmgtpKMGTP]?)(i?[bB])?\s*")
+"""As scenarios take them: 10k and 10 KiB are 10240, 10 kB are 10000."""
 
 
 def _scaled(text: str, share: float) -> str:
@@ -192,9 +199,13 @@ def _scaled(text: str, share: float) -> str:
         number = FIO_NUMBER.fullmatch(part)
         if part.strip() and not number:
             return ""
-        whole = float(number[1]) * 1024 ** " kmgt".find(number[2].lower() or " ") if number else 0
-        after.append(str(max(1, round(share * whole))) if number else "")
+        after.append(str(max(1, round(share * _whole(number)))) if number else "")
     return "" if after == text.split(",") else ",".join(after)
+
+
+def _whole(number: re.Match[str]) -> float:
+    thousand = 1000 if (number[3] or "").lower() == "b" else 1024
+    return float(number[1]) * thousand ** " kmgtp".find(number[2].lower() or " ")
 
 
 LIMIT = "ssd.host.outstanding_limit"
@@ -219,14 +230,14 @@ def _of_host(
         strongest = turns[-1]
         both = (
             Step(
-                f"{strongest.before}, {before}",
-                f"{strongest.after}, {count} at once",
+                f"{strongest.before} + {before}",
+                f"{strongest.after} + {count}",
                 most / count,
                 {**strongest.settings, LIMIT: str(count)},
             )
             for count in counts
         )
-        yield Lever("turns of its queue, commands at once", tuple(both), may_be_too_much=True)
+        yield Lever("turns of its queue + commands at once", tuple(both), may_be_too_much=True)
 
 
 def _most_at_once(base: Sequence[Result]) -> int:
@@ -237,6 +248,8 @@ def _most_at_once(base: Sequence[Result]) -> int:
 
 def _turns(drive: Drive, loads: Sequence[_Load], missed: set[str]) -> list[Step]:
     """Weighted arbitration with ever more for the queues of loads that miss their targets."""
+    if drive.text("ssd.host.protocol") == "sata":
+        return []  # which has one queue
     queues = drive.whole("ssd.host.queues")
     given = [load.drive.whole(load.path("queue")) for load in loads]
     if all(queue < 0 for queue in given) and all(load.is_made for load in loads):

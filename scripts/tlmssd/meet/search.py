@@ -69,7 +69,8 @@ class Search:
             return sorted(self._first)
         found = self.found
         if found is not None:
-            return _between(max(number for number in self._enough if number < found), found)
+            tried = {*self._enough, *self._refused}
+            return _between(max(number for number in tried if number < found), found)
         # What is too much to be run may be enough with less of it.
         return _between(max(self._enough), min(self._refused)) if self._refused else []
 
@@ -111,9 +112,9 @@ def _confirmed(
     answers: dict[Search, Answer] = {}
     at = {one: one.found for one in searches if one.found is not None}
     while at:
-        others.fetch([one.lever.steps[number].settings for one, number in at.items()])
+        others.fetch([{}, *(one.lever.steps[number].settings for one, number in at.items())])
         for one, number in list(at.items()):
-            answer = _told_by(others, runs, one.lever, one.lever.steps[number], missed)
+            answer = _told_by(others, one.lever, one.lever.steps[number], missed)
             if answer.reason != MISSED_BY_OTHERS or number == one.last:
                 answers[one] = answer
                 del at[one]
@@ -122,13 +123,11 @@ def _confirmed(
     return [answers.get(one) or _not_enough(runs, one.lever) for one in searches]
 
 
-def _told_by(
-    others: SeededRuns, runs: SeededRuns, lever: Lever, step: Step, missed: Sequence[Target]
-) -> Answer:
+def _told_by(others: SeededRuns, lever: Lever, step: Step, missed: Sequence[Target]) -> Answer:
     told = _tried(others, step.settings)
     if isinstance(told, str):
         return Answer(lever, step, (), reason=told)
-    loads = _changes(runs.results({}), others.results(step.settings))
+    loads = _changes(others.results({}), others.results(step.settings))
     if not _are_met(told, missed, surely=False):
         return Answer(lever, step, tuple(told), loads, MISSED_BY_OTHERS)
     broken = (_breaks(one) for one in told if not one.is_met)

@@ -83,7 +83,7 @@ Remedy of_channels(const MeasuredDrive& drive) {
 /// them.
 Remedy of_transfers(const MeasuredDrive& drive) {
   const double memory = std::max(drive.busy("bus"), drive.busy("DRAM"));
-  if (memory >= 0.98 * drive.busy("channels") && memory >= drive.busy("gangs"))
+  if (memory >= k_idle && memory >= 0.98 * drive.busy("channels") && memory >= drive.busy("gangs"))
     return of_busiest(drive, {"bus", "DRAM"});
   return of_channels(drive);
 }
