@@ -43,7 +43,7 @@ void check_within(const char* what, std::uint64_t first, std::uint64_t count, st
 
 void CFirmware::check_ranges(FlashCommand kind, const tlmssd_flash& request) const {
   // All fields of the first version of the header.
-  constexpr std::size_t k_least = offsetof(tlmssd_flash, command) + sizeof request.command;
+  constexpr std::size_t k_least = offsetof(tlmssd_flash, command) + sizeof(void*);
   if (request.size < k_least) {
     throw InputError(
         fmt::format("orders a flash operation by a struct that says a size of {} bytes, less than {}; write "
