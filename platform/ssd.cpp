@@ -76,7 +76,7 @@ Ssd::Ssd(const sc_core::sc_module_name& name, const SsdConfig& config)
   config_.part.blocks_per_plane = shape_.geometry.blocks;
   check_drive(config_);  // before anything of it is made: many dies take their time
   process_ = std::make_unique<EventQueueProcess>("event_queue", event_queue_);
-  process_->on_foreign_pause([this] { blame_pause(); });
+  process_->on_foreign_pause([this] { blame_plug_in("has paused the simulation (sc_pause())"); });
   build_memories();
   build_flash();
   build_firmware();
@@ -406,13 +406,12 @@ std::string Ssd::describe_stall() const {
   return text;
 }
 
-void Ssd::blame_pause() const {
-  const std::string what = " has paused the simulation (sc_pause())";
+void Ssd::blame_plug_in(const std::string& what) const {
   const std::vector<const ForeignMemory*> memories = foreign_memories();
-  if (memories.empty()) throw InputError("a plug-in" + what);
+  if (memories.empty()) throw InputError("a plug-in " + what);
   std::vector<std::string> names;
   for (const ForeignMemory* const memory : memories) names.push_back(memory->model());
-  throw objection(memories.front()->key(), any_of(names) + what);
+  throw objection(memories.front()->key(), any_of(names) + " " + what);
 }
 
 /// What is wrong at the socket of a memory from outside is that memory's fault.

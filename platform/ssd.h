@@ -72,6 +72,9 @@ class Ssd : public sc_core::sc_module {
   [[nodiscard]] const Scm* scm() const { return scm_.get(); }
   /// Those from outside.
   [[nodiscard]] std::vector<const ForeignMemory*> foreign_memories() const;
+  /// Throws the InputError of what nothing of the drive's own does, such as pausing the kernel:
+  /// a memory from outside, if there is one, `what` ("has paused ...").
+  [[noreturn]] void blame_plug_in(const std::string& what) const;
   /// One of them has something to answer.
   [[nodiscard]] bool awaits_memory() const;
 
@@ -148,8 +151,6 @@ class Ssd : public sc_core::sc_module {
   std::unique_ptr<ForeignMemory> add_foreign(const char* place, std::uint64_t base, Bytes capacity,
                                              const MemoryChoice& choice);
   ProtocolChecker& add_checker(std::string name);
-  /// Nothing of the drive's own pauses the kernel before its end.
-  [[noreturn]] void blame_pause() const;
   void check_foreign(const ProtocolChecker& checker) const;
   ProtocolChecker& add_checker(tlm::tlm_target_socket<>& target);
   Task<> drain();

@@ -111,15 +111,13 @@ class StepLoads {
   }
   void write_on() {
     LoadConfig writes = config("until steady", true);
-    writes.generator.loops = k_endless;
+    writes.generator.loops = k_endless_loops;
     writes.generator.iodepth = step_.iodepth;
     add(writes);
   }
   [[nodiscard]] std::vector<Load> take() { return std::move(loads_); }
 
  private:
-  static constexpr std::uint64_t k_endless = 100'000;  ///< times over the region; rounds end it before
-
   [[nodiscard]] LoadConfig config(const char* what, bool repeat) const {
     LoadConfig config;
     config.kind.name = fmt::format("precondition {} {}", number_, what);

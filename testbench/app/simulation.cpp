@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "models/base/input_error.h"
-#include "models/base/suggest.h"
 #include "models/memory/foreign_memory.h"
 #include "models/nand/violation.h"
 #include "testbench/app/load_space.h"
@@ -259,12 +258,7 @@ void Simulation::run_untimed_together(std::vector<Load>& loads) {
 /// Nothing of the drive's own ends the simulation for good.
 void Simulation::check_ended() const {
   if ((sc_core::sc_get_status() & (sc_core::SC_STOPPED | sc_core::SC_END_OF_SIMULATION)) == 0) return;
-  const std::vector<const ForeignMemory*> memories = ssd_->foreign_memories();
-  std::vector<std::string> names;
-  for (const ForeignMemory* const memory : memories) names.push_back(memory->model());
-  const std::string what = " has ended the simulation (sc_stop())";
-  if (memories.empty()) throw InputError("a plug-in" + what);
-  throw objection(memories.front()->key(), any_of(names) + what);
+  ssd_->blame_plug_in("has ended the simulation (sc_stop())");
 }
 
 /// A process of a memory from outside is within that memory.

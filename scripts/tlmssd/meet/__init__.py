@@ -8,18 +8,17 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from tlmssd.engine import add_engine_arguments, engine
+from tlmssd.engine import add_engine_arguments
 from tlmssd.errors import InputError
 from tlmssd.meet.levers import Lever, levers
 from tlmssd.meet.search import Answer, search
 from tlmssd.meet.targets import Reading, of_missed, readings
 from tlmssd.meet.together import pairs
 from tlmssd.output import add_output_arguments, check_outputs, write_outputs
-from tlmssd.runs import Runner
 from tlmssd.scenario import setting_text, settings_of
 from tlmssd.whatif import cautions
 from tlmssd.whatif.cost import extra_cost
-from tlmssd.whatif.seeded_runs import Run, SeededRuns, run_here, run_on
+from tlmssd.whatif.seeded_runs import Run, SeededRuns, run_here, run_of
 
 SEEDS = 5
 COLUMNS = [
@@ -49,13 +48,13 @@ def main(arguments: argparse.Namespace) -> int:
     from tlmssd.meet.terminal import text_of
 
     check_outputs(arguments, [arguments.scenario], COLUMNS)
-    with Runner(arguments.store) as runner, engine(arguments) as pool:
+    with run_of(arguments) as run:
         found = meet(
             arguments.scenario,
             settings_of(arguments.set),
             only=arguments.only,
             seeds=arguments.seeds,
-            run=run_on(runner, pool, quiet=not sys.stderr.isatty()),
+            run=run,
         )
     sys.stdout.write(text_of(found))
     write_outputs(arguments, found.frame, lambda: page_of(found))

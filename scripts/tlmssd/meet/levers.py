@@ -7,11 +7,11 @@ what-if makes them faster (tlmssd.whatif.resources).
 
 import json
 import math
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tlmssd.drive import Drive
+from tlmssd.fio_numbers import fio_number
 from tlmssd.quantities import percent_text, quantity_text
 from tlmssd.result import Result
 from tlmssd.whatif.resources import Step, resources
@@ -188,24 +188,15 @@ def _reached(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> lis
     return found if any(found) else []
 
 
-FIO_NUMBER = re.compile(r"\s*([0-9.]+)\s*([kmgtpKMGTP]?)(i?[bB])?\s*")
-"""As scenarios take them: 10k and 10 KiB are 10240, 10 kB are 10000."""
-
-
 def _scaled(text: str, share: float) -> str:
     """A share of one of fio's numbers, or of each of a list; empty where there is nothing less."""
     after = []
     for part in text.split(","):
-        number = FIO_NUMBER.fullmatch(part)
-        if part.strip() and not number:
+        number = fio_number(part)
+        if part.strip() and number is None:
             return ""
-        after.append(str(max(1, round(share * _whole(number)))) if number else "")
+        after.append("" if number is None else str(max(1, round(share * number))))
     return "" if after == text.split(",") else ",".join(after)
-
-
-def _whole(number: re.Match[str]) -> float:
-    thousand = 1000 if (number[3] or "").lower() == "b" else 1024
-    return float(number[1]) * thousand ** " kmgtp".find(number[2].lower() or " ")
 
 
 LIMIT = "ssd.host.outstanding_limit"

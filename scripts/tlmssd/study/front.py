@@ -1,6 +1,7 @@
 """The best points of a study: the Pareto front of its objectives, means over seeds."""
 
 import itertools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -33,7 +34,7 @@ def front(study: Study, rows: Sequence[Row]) -> list[Best]:
         if mean["status"] != "ok" or mean["violation"] > 0:
             continue
         values = {goal.metric: mean[goal.metric] for goal in study.objectives}
-        if all(value == value for value in values.values()):  # no NaN
+        if not any(map(math.isnan, values.values())):
             found.setdefault(each[0].point, Best(number, each[0].point, values))
     return _undominated(study.objectives, list(found.values()))
 

@@ -9,19 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from tlmssd.drive import Drive
-from tlmssd.engine import add_engine_arguments, engine
+from tlmssd.engine import add_engine_arguments
 from tlmssd.errors import InputError
 from tlmssd.metrics import Metric, UnknownMetric, canonical, higher_is_better, look_up
 from tlmssd.output import add_output_arguments, check_outputs, write_outputs
 from tlmssd.program import find_program
 from tlmssd.quantities import quantity_text
 from tlmssd.result import Result
-from tlmssd.runs import Runner
 from tlmssd.scenario import setting_text, settings_of
 from tlmssd.whatif.experiment import Bench, Finding, find
 from tlmssd.whatif.interactions import Interaction, interactions
 from tlmssd.whatif.ranking import Choice, ranked
-from tlmssd.whatif.seeded_runs import Run, run_here, run_on
+from tlmssd.whatif.seeded_runs import Run, run_here, run_of
 
 SHARES = (0.1, 0.5, 3.0)
 """Steps: so much faster each, the last four times as fast, by which resources are ranked."""
@@ -57,7 +56,7 @@ def main(arguments: argparse.Namespace) -> int:
 
     check_outputs(arguments, [arguments.scenario], COLUMNS)
     steps, settings = _shares(arguments.steps), settings_of(arguments.set)
-    with Runner(arguments.store) as runner, engine(arguments) as pool:
+    with run_of(arguments) as run:
         found = whatif(
             arguments.scenario,
             arguments.metric,
@@ -66,7 +65,7 @@ def main(arguments: argparse.Namespace) -> int:
             steps=steps,
             seeds=arguments.seeds,
             factorial=not arguments.no_interactions,
-            run=run_on(runner, pool, quiet=not sys.stderr.isatty()),
+            run=run,
         )
     sys.stdout.write(text_of(found))
     write_outputs(arguments, found.frame, lambda: page_of(found))

@@ -7,12 +7,12 @@ changes leave the host's capacity as it was.
 """
 
 import math
-import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 
 from tlmssd import drive as at
 from tlmssd.drive import Drive, bytes_text
+from tlmssd.fio_numbers import fio_number
 from tlmssd.quantities import quantity_text
 from tlmssd.units import parse
 
@@ -260,18 +260,14 @@ def _within(memory: str, path: str, grain: int = 1) -> Callable[[Drive, float], 
     return step
 
 
-FIO_SIZE = re.compile(r"\s*([0-9.]+)\s*([kmgtpKMGTP]?)(?:i?[bB])?\s*")
-"""A size in fio's words; one in per cent grows with the drive by itself."""
-
-
 def _fio_size(drive: Drive, text: str, ratio: float) -> str | None:
-    """So many times a size, in whole logical blocks; None for what is none."""
-    size = FIO_SIZE.fullmatch(text)
+    """So many times a size in fio's words, in whole logical blocks; None for what is none. One in
+    per cent grows with the drive by itself."""
+    size = fio_number(text)
     if size is None:
         return None
     block = int(drive.number("ssd.host.lba_size"))
-    number = float(size[1]) * 1024 ** " kmgtp".find(size[2].lower() or " ")
-    return str(round(number * ratio / block) * block)
+    return str(round(size * ratio / block) * block)
 
 
 def _dies(drive: Drive, share: float) -> Step:

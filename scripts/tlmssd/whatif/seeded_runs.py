@@ -1,12 +1,14 @@
 """Runs of one scenario under ever other settings, each with the same seeds."""
 
+import argparse
+import contextlib
 import copy
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tlmssd.drive import Drive
-from tlmssd.engine import Pool
+from tlmssd.engine import Pool, engine
 from tlmssd.program import find_program
 from tlmssd.result import Result
 from tlmssd.runs import Outcome, Runner, RunRequest, run_many
@@ -61,6 +63,14 @@ class SeededRuns:
 
 def _key(settings: Mapping[str, str]) -> Settings:
     return tuple(sorted(settings.items()))
+
+
+@contextlib.contextmanager
+def run_of(arguments: argparse.Namespace) -> Iterator[Run]:
+    """Runs on the engine and the store that a command line names; on a terminal it is said how far
+    they are."""
+    with Runner(arguments.store) as runner, engine(arguments) as pool:
+        yield run_on(runner, pool, quiet=not sys.stderr.isatty())
 
 
 def run_on(runner: Runner, pool: Pool, quiet: bool = False) -> Run:
