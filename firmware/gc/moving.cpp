@@ -28,7 +28,8 @@ bool PuWorker::begins() const {
 
 Task<> PuWorker::read() {
   const bool awaited = state_.lines.awaited();
-  Ledger ledger(core_.hw.event_queue.now());
+  const Picoseconds start = core_.hw.event_queue.now();
+  Ledger ledger(start);
   Ledger* const charged = awaited ? &ledger : nullptr;
   ReadBatch reads(core_, state_.purpose_for(state_.move.block), core_.map->dram_bytes(), charged);
   const std::uint32_t first = begins() ? 1 : 0;
@@ -37,7 +38,7 @@ Task<> PuWorker::read() {
   reading_ = true;
   co_await reads;
   reading_ = false;
-  if (awaited) state_.lines.charge(ledger);
+  if (awaited) state_.lines.charge(ledger, start);
   prefetch(reads);
   state_.gathering.add(reads.take());
 }
@@ -125,7 +126,8 @@ void PuWorker::launch() {
 Task<> PuWorker::program(ProgramJob& job, Purpose purpose, WriteTarget target) {
   ++programs_;
   job.awaited = state_.lines.awaited();
-  if (job.awaited) job.ledger = Ledger(core_.hw.event_queue.now());
+  const Picoseconds start = core_.hw.event_queue.now();
+  if (job.awaited) job.ledger.restart(start, 0, 0);
   for (;;) {
     Program done(core_, job, target, job.folded > 0 ? Purpose::migration : purpose, core_.map->dram_bytes());
     if (co_await done) break;
@@ -133,7 +135,7 @@ Task<> PuWorker::program(ProgramJob& job, Purpose purpose, WriteTarget target) {
     if (!core_.pool.apart()) target = WriteTarget::gc;
     if (core_.read_only || !core_.pool.can_claim(pu_, target)) break;
   }
-  if (job.awaited) state_.lines.charge(job.ledger);
+  if (job.awaited) state_.lines.charge(job.ledger, start);
   // Without a place to go, the units stay where they were.
   if (!job.failed()) commit(job, purpose);
   if (job.pinned != k_no_block) core_.unpin(std::exchange(job.pinned, k_no_block));
@@ -190,10 +192,11 @@ Task<> PuWorker::erase(BlockNumber block) {
   pinned_ = k_no_block;
   const bool failed = core_.pool.info(block).failed;
   erasing_ = true;
-  Ledger ledger(core_.hw.event_queue.now());
+  const Picoseconds start = core_.hw.event_queue.now();
+  Ledger ledger(start);
   co_await erase_block(core_, block, state_.end_emptying(block), modes_.after(block), &ledger);
   erasing_ = false;
-  state_.lines.charge(ledger);
+  state_.lines.charge(ledger, start);
   if (failed) co_return;
   wear_.erased();
   exhausted_ = slc_exhausted_ = false;
@@ -203,10 +206,11 @@ Task<> PuWorker::erase(BlockNumber block) {
 
 Task<> PuWorker::change_mode(BlockMode mode) {
   erasing_ = true;
-  Ledger ledger(core_.hw.event_queue.now());
+  const Picoseconds start = core_.hw.event_queue.now();
+  Ledger ledger(start);
   co_await erase_block(core_, modes_.take(mode), Purpose::migration, mode, &ledger);
   erasing_ = false;
-  state_.lines.charge(ledger);
+  state_.lines.charge(ledger, start);
   exhausted_ = slc_exhausted_ = false;
   wake();
 }

@@ -14,10 +14,23 @@
 
 namespace tlmssd::firmware {
 
-/// Charges the time up to the end of an operation of collection to who waits for it: what that
-/// spent behind the host's own reads and programs on its die counts as these, the rest as
-/// collection.
-void charge_collection(Ledger& waiting, const Ledger& operation);
+/// What an operation of collection was charged with, for those who waited for it.
+class DoneByCollection {
+ public:
+  /// `ledger`: of the operation, from `start` to its end. Must outlive this.
+  DoneByCollection(const Ledger& ledger, Picoseconds start);
+  /// Charges the time up to the operation's end: what the operation spent behind the host's own
+  /// reads and programs on its die counts as these, the rest as a wait for space.
+  void charge(Ledger& waiting) const;
+
+ private:
+  void charge_behind(Ledger& waiting) const;
+
+  const Ledger& ledger_;
+  Picoseconds start_;
+  Picoseconds reads_;     ///< behind the host's, on its die
+  Picoseconds programs_;  ///< likewise
+};
 
 class SpaceLines {
  public:
@@ -42,10 +55,12 @@ class SpaceLines {
   }
   /// Someone waits, to whom collection's operations are charged.
   [[nodiscard]] bool awaited() const { return !waiters_.empty(); }
-  /// Collection has carried out what `operation` was charged with.
-  void charge(const Ledger& operation) {
+  /// Collection has carried out what `operation` was charged with since `start`.
+  void charge(const Ledger& operation, Picoseconds start) {
+    if (!awaited() || operation.mark() == start) return;
+    const DoneByCollection done(operation, start);
     for (Waiter* one = waiters_.front(); one != nullptr; one = Waiters::after(*one))
-      charge_collection(one->job.ledger, operation);
+      done.charge(one->job.ledger);
   }
   [[nodiscard]] WaitQueue& space(const ProgramJob& job) { return line(job).space; }
   void resumed(const ProgramJob& job) { line(job).waking = false; }

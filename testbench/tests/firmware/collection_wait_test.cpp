@@ -35,13 +35,14 @@ TEST_CASE("who waits for collection waits for the host where collection stands b
   struct Case {
     Picoseconds from, space, programs, reads;
   };
+  const Ledger erase = erase_at(1000);
   // Begun before the erase, while it stands behind the program, behind the reads, and while it is
   // done.
   for (const Case& c :
        {Case{990, 40, 50, 20}, Case{1010, 30, 40, 20}, Case{1060, 30, 0, 10}, Case{1080, 20, 0, 0}}) {
     INFO("from " << c.from);
     Ledger waiting(c.from);
-    charge_collection(waiting, erase_at(1000));
+    DoneByCollection(erase, 1000).charge(waiting);
     CHECK(waiting.mark() == 1100);
     CHECK(waiting.spent(Cause::space_wait) == c.space);
     CHECK(waiting.spent(Cause::die_program) == c.programs);
@@ -49,7 +50,7 @@ TEST_CASE("who waits for collection waits for the host where collection stands b
     CHECK(waiting.behind(2) == c.reads);
   }
   Ledger later(1100);
-  charge_collection(later, erase_at(1000));
+  DoneByCollection(erase, 1000).charge(later);
   CHECK(later.total() == 0);
 }
 
