@@ -212,8 +212,9 @@ class ParameterTable {
     return std::move(*this);
   }
 
-  /// The last parameter declared, a text, must not be given empty: "" is no name of a file, and no
-  /// way to say "none". What an empty text means where it may be given, its sentence says.
+  /// The last parameter declared, a text or a list of texts, must not be given empty: "" is no name
+  /// of a file, and no way to say "none". What an empty one means where it may be given, its
+  /// sentence says.
   ParameterTable&& filled() && {
     fields_.back().spec.filled = true;
     return std::move(*this);

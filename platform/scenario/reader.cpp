@@ -264,6 +264,7 @@ class ScenarioReader {
       if (const auto now = renamed(name, child.value.text); !now.empty())
         throw InputError(in_quotes(child.value.text) + " is called " + in_quotes(now) + " now");
       if (setting->spec->lines_of_file && child.value.type == Node::Type::scalar) {
+        parse_value(*setting->spec, child.value.text);  // is it filled?
         PartFiles::Lines read = parts_.lines(child.value.text, child.value.origin);
         setting->given = Value(std::move(read.lines));
         setting->lines_of = std::move(read.file);
@@ -290,6 +291,8 @@ class ScenarioReader {
       throw InputError(type_problem(spec, node));
     }
     if (node.type != Node::Type::sequence) throw InputError(type_problem(spec, node));
+    if (spec.filled && node.children.empty())
+      throw InputError("is an empty list; give it entries, or leave the key out");
     std::vector<Value> elements;
     for (const Node::Child& child : node.children) {
       if (child.value.type != Node::Type::scalar)

@@ -79,6 +79,7 @@ Json parameter_schema(const ParameterSpec& spec) {
   } else if (spec.list) {
     schema = Json{{"type", "array"}, {"items", schema}};
   }
+  if (spec.list && spec.filled) schema["minItems"] = 1;
   const std::string text = description(spec);
   if (!text.empty()) schema["description"] = text;
   if (!spec.required && !spec.optional) schema["default"] = default_of(spec);

@@ -1,5 +1,7 @@
 #include "models/nand/timing/formula_timing.h"
 
+#include <algorithm>
+
 #include "models/base/input_error.h"
 
 namespace tlmssd {
@@ -48,6 +50,9 @@ FormulaTiming::FormulaTiming(const Config& config, const NandPart& part) : part_
                       {"slc_read", config.slc_read, ArrayCommand::sense, true},
                       {"slc_program", config.slc_program, ArrayCommand::program, true},
                       {"slc_erase", config.slc_erase, ArrayCommand::erase, true}};
+  const auto is_empty = [](const Row& row) { return row.text.empty(); };
+  if (std::ranges::all_of(rows, is_empty))
+    throw objection("timing", "formula has no expression: give read, program or erase one");
   ErrorList errors;
   for (const Row& row : rows) {
     if (row.text.empty()) continue;

@@ -18,12 +18,15 @@ Table&& tables(Table&& table) {
              "or ... "
              "factor); or the name of a CSV file with those lines")
       .lines_of_file()
+      .filled()
       .optional()
       .texts("program_table", &C::program_table, "the same of tPROG of one program: a page, or a word line")
       .lines_of_file()
+      .filled()
       .optional()
       .texts("erase_table", &C::erase_table, "the same of tBERS")
       .lines_of_file()
+      .filled()
       .optional()
       .choice("table_interpolation", &C::table_interpolation, {"linear", "step"},
               "between two values of a column: linear, or as at the lower one; constant beyond the ends")

@@ -342,6 +342,21 @@ load: {rw: randrw, number_ios: 100}
          "latency where layer = 100, base = 42.857 us");
 }
 
+TEST_CASE("a timing model that is given nothing is no silent data sheet", "[program]") {
+  const Folder folder;
+  const auto refused = [&](const std::string& keys, const std::string& line) {
+    refuse(folder,
+           folder.write("s.yaml", replaced(k_small, "page_size: 4 KiB}", "page_size: 4 KiB, " + keys + "}")),
+           line);
+  };
+  refused("timing: formula",
+          "@:9: ssd.flash.part.timing: formula has no expression: give read, program or erase one");
+  refused("program_table: []",
+          "@:9: ssd.flash.part.program_table: is an empty list; give it entries, or leave the key out");
+  refused("program_table: ' '",
+          "@:9: ssd.flash.part.program_table: is empty; give it a value, or leave the key out");
+}
+
 TEST_CASE("a table in a file: empty, and with a byte order mark", "[program]") {
   const Folder folder;
   folder.write("read.csv", "");
