@@ -1,7 +1,5 @@
 #include "models/memory/dram.h"
 
-#include <algorithm>
-
 namespace tlmssd {
 
 const ParameterTable<DramConfig>& DramConfig::parameters() {
@@ -17,7 +15,12 @@ const ParameterTable<DramConfig>& DramConfig::timing_parameters() {
           .bandwidth("bandwidth", &DramConfig::bandwidth, {1'000'000, 1'000'000'000'000},
                      "sustained data rate of the DRAM, all costs of rows, banks and refresh included")
           .time("latency", &DramConfig::latency, {0, 1'000'000'000},
-                "from an access being served to its first byte; accesses overlap in it");
+                "from an access being served to its first byte; accesses overlap in it")
+          .choice("arbitration", &DramConfig::arbitration, {k_in_order, k_round_robin},
+                  "in-order: a whole access after the other, however long; round-robin: a burst of each in "
+                  "turn, so that a "
+                  "short access does not wait for all of a long one; for the bus in front there is "
+                  "ssd.bus.arbitration");
   return table;
 }
 
@@ -25,9 +28,9 @@ const ParameterTable<DramConfig>& DramConfig::timing_parameters() {
 // timing
 
 DramTiming::Span DramTiming::reserve(Picoseconds arrival, Bytes bytes) {
-  const Picoseconds start = std::max(free_, arrival);
-  free_ = start + times_.of(bytes);
-  return {start, free_, free_ + latency_};
+  const Picoseconds time = times_.of(bytes);
+  const Turns::Span span = turns_.take(arrival, time);
+  return {span.start - arrival, span.booked - time, span.booked, span.end + latency_};
 }
 
 // ----------------------------------------------------------------------------------------------------------------------
@@ -55,7 +58,7 @@ void Dram::move(tlm::tlm_generic_payload& payload) {
 Picoseconds Dram::access(Picoseconds arrival, std::uint64_t address, Bytes bytes, bool write) {
   if (!holds(address, bytes)) return k_never;
   const DramTiming::Span span = timing_.reserve(arrival, bytes);
-  count(arrival, span.start, span.free, bytes, write);
+  count(span.waited, span.start, span.free, bytes, write);
   return span.end;
 }
 

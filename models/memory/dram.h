@@ -1,10 +1,11 @@
 // The controller's DRAM: a memory-mapped TLM-2.0 target with a capacity, a bandwidth and a latency.
 //
 // Modelled: the data interface as a reservation, bytes / bandwidth per access in the order of
-// arrival, and a latency that is pipelined behind it: end = max(free, arrival) + bytes / bandwidth
-// + latency. Left out: banks, rows and refresh; their cost belongs into the effective bandwidth
-// (DRAMSys or any other TLM-2.0 memory can take this module's place). Bytes are kept only when
-// `storage` is on: the emulator moves stamps by value, not through memory.
+// arrival or in turns (turns.h), and a latency that is pipelined behind it: in order, end =
+// max(free, arrival) + bytes / bandwidth + latency. Left out: banks, rows and refresh; their cost
+// belongs into the effective bandwidth (DRAMSys or any other TLM-2.0 memory can take this module's
+// place). Bytes are kept only when `storage` is on: the emulator moves stamps by value, not through
+// memory.
 #pragma once
 
 #include <systemc>
@@ -16,6 +17,7 @@
 #include "models/memory/address_map.h"
 #include "models/memory/memory_target.h"
 #include "models/memory/transfer_times.h"
+#include "models/memory/turns.h"
 
 namespace tlmssd {
 
@@ -24,6 +26,7 @@ struct DramConfig {
   Bytes capacity = Bytes{256} << 20U;
   BytesPerSecond bandwidth = 3'200'000'000;
   Picoseconds latency = 50'000;
+  std::string arbitration = k_in_order;
   bool storage = false;  ///< keep real bytes (not a scenario parameter: for tests and other initiators)
   static const ParameterTable<DramConfig>& parameters();         ///< of every model
   static const ParameterTable<DramConfig>& timing_parameters();  ///< of this one
@@ -33,23 +36,27 @@ struct DramConfig {
 class DramTiming {
  public:
   explicit DramTiming(const DramConfig& config)
-      : times_(config.bandwidth), latency_(config.latency), rate_(config.bandwidth) {}
+      : times_(config.bandwidth),
+        latency_(config.latency),
+        turns_(config.arbitration),
+        rate_(config.bandwidth) {}
   struct Span {
-    Picoseconds start;  ///< the interface begins to be occupied
-    Picoseconds free;   ///< and is free again
-    Picoseconds end;    ///< last byte has arrived
+    Picoseconds waited;  ///< for other accesses
+    Picoseconds start;   ///< of what it adds to the interface's work; in turns that is not when it is served
+    Picoseconds free;    ///< end of that
+    Picoseconds end;     ///< last byte has arrived
   };
   Span reserve(Picoseconds arrival, Bytes bytes);
   /// Of what is reserved, what lies beyond `now`; `feed`: see booked_ahead().
   [[nodiscard]] Picoseconds ahead(Picoseconds now, BytesPerSecond feed) const {
-    return booked_ahead(free_, now, feed, rate_);
+    return booked_ahead(turns_.free(), now, feed, rate_);
   }
-  void archive(Archive& a) { a(free_); }
+  void archive(Archive& a) { a(turns_); }
 
  private:
   TransferTimes times_;
   Picoseconds latency_;
-  Picoseconds free_ = 0;
+  Turns turns_;
   BytesPerSecond rate_;
 };
 

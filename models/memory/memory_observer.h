@@ -9,7 +9,8 @@ namespace tlmssd {
 class MemoryObserver {
  public:
   virtual ~MemoryObserver() = default;
-  /// The memory's interface (or the bus) is occupied from `start` to `end` by `bytes`.
+  /// The memory's interface (or the bus) is occupied from `start` to `end` by `bytes`; where
+  /// accesses take turns, as if it were one after the other.
   virtual void occupied(Picoseconds start, Picoseconds end, Bytes bytes, bool write) = 0;
 };
 

@@ -44,9 +44,9 @@ class MemoryTarget : public sc_core::sc_module, public DirectAccess {
     return address >= base_ && bytes <= capacity_ && address - base_ <= capacity_ - bytes;
   }
   [[nodiscard]] Picoseconds now() const { return event_queue_.now(); }
-  /// An access of so many bytes occupies the interface from `start` to `free`.
-  void count(Picoseconds arrival, Picoseconds start, Picoseconds free, Bytes bytes, bool write) {
-    counters_.count(bytes, write, free - start, start - arrival);
+  /// An access of so many bytes occupies the interface from `start` to `free`, after a wait.
+  void count(Picoseconds waited, Picoseconds start, Picoseconds free, Bytes bytes, bool write) {
+    counters_.count(bytes, write, free - start, waited);
     if (observer_ != nullptr) observer_->occupied(start, free, bytes, write);
   }
   [[nodiscard]] BytesPerSecond feed() const { return feed_; }

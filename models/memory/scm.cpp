@@ -99,7 +99,7 @@ Picoseconds Scm::access(Picoseconds arrival, std::uint64_t address, Bytes bytes,
   const bool head = begin % k_scm_sector != 0 || (sectors == 1 && bytes % k_scm_sector != 0);
   const bool tail = sectors > 1 && (begin + bytes) % k_scm_sector != 0;
   const ScmTiming::Span span = timing_.reserve(arrival, first, sectors, write, head, tail);
-  count(arrival, span.start, span.free, sectors * k_scm_sector, write);
+  count(span.start - arrival, span.start, span.free, sectors * k_scm_sector, write);
   if (write) add_wear(first, sectors);
   return span.end;
 }

@@ -24,13 +24,22 @@ const ParameterTable<SystemBusConfig>& SystemBusConfig::parameters() {
           .frequency("clock", &SystemBusConfig::clock, {1'000'000, 10'000'000'000},
                      "bus clock; width x clock is the bandwidth shared by all masters")
           .time("latency", &SystemBusConfig::latency, {0, 1'000'000'000},
-                "from the grant to the memory seeing the request");
+                "from the grant to the memory seeing the request")
+          .choice("arbitration", &SystemBusConfig::arbitration, {k_in_order, k_round_robin},
+                  "in-order: a whole transfer after the other, however long; round-robin: a burst of each in "
+                  "turn, so "
+                  "that a short transfer does not wait for all of a long one; for the DRAM there is "
+                  "ssd.dram.arbitration");
   return table;
 }
 
 SystemBus::SystemBus(const sc_core::sc_module_name& name, const SystemBusConfig& config,
                      EventQueue& event_queue, unsigned masters)
-    : sc_core::sc_module(name), config_(config), event_queue_(event_queue), times_(config.bandwidth()) {
+    : sc_core::sc_module(name),
+      config_(config),
+      event_queue_(event_queue),
+      times_(config.bandwidth()),
+      turns_(config.arbitration) {
   for (unsigned i = 0; i < masters; ++i) {
     auto master = std::make_unique<Master>(*this);
     master->socket =
@@ -58,12 +67,11 @@ unsigned SystemBus::decode(std::uint64_t address) const {
 
 SystemBus::Grant SystemBus::grant(Picoseconds arrival, Bytes bytes, bool write, Master& master) {
   const Picoseconds time = times_.of(bytes);
-  const Picoseconds start = std::max(free_, arrival);
-  free_ = start + time;
-  counters_.count(bytes, write, time, start - arrival);
+  const Turns::Span span = turns_.take(arrival, time);
+  counters_.count(bytes, write, time, span.start - arrival);
   master.moved += bytes;
-  if (observer_ != nullptr) observer_->occupied(start, free_, bytes, write);
-  return {start, free_ + config_.latency};
+  if (observer_ != nullptr) observer_->occupied(span.booked - time, span.booked, bytes, write);
+  return {span.start, span.end + config_.latency};
 }
 
 // --------------------------------------------------------------------------------------------------------------------
@@ -162,7 +170,7 @@ unsigned SystemBus::debug(unsigned /*index*/, Payload& payload) {
 void SystemBus::report(StatisticsSink& sink) const {
   sink.open("bus", "controller's system bus");
   const Picoseconds now = event_queue_.now();
-  counters_.report(sink, now, booked_ahead(free_, now));
+  counters_.report(sink, now, booked_ahead(turns_.free(), now));
   for (std::size_t i = 0; i < masters_.size(); ++i) {
     sink.value("bytes of master " + std::to_string(i), masters_[i]->moved, "B",
                "bytes moved for this master");
@@ -172,12 +180,12 @@ void SystemBus::report(StatisticsSink& sink) const {
 
 void SystemBus::tell_busy(BusySink& sink) const {
   const Picoseconds now = event_queue_.now();
-  counters_.tell_busy(sink, "bus", now, booked_ahead(free_, now));
+  counters_.tell_busy(sink, "bus", now, booked_ahead(turns_.free(), now));
 }
 
 void SystemBus::reset_statistics() {
   const Picoseconds now = event_queue_.now();
-  counters_.restart(now, booked_ahead(free_, now));
+  counters_.restart(now, booked_ahead(turns_.free(), now));
   for (auto& master : masters_) master->moved = 0;
 }
 

@@ -1,7 +1,8 @@
 // The bus inside the controller: masters (cores, host interface, flash controller) on one side,
 // memories on the other.
 //
-// Modelled: one shared data path of width x clock, granted in the order of arrival, and cut-through: a
+// Modelled: one shared data path of width x clock, granted in the order of arrival or in turns (turns.h),
+// and cut-through: in order, a
 // transfer occupies bus and memory at the same time. With G = max(bus free, arrival) the grant, the bus is
 // occupied until G + bytes / (width x clock), the memory sees the request at G + latency, and the access ends
 // at
@@ -28,6 +29,7 @@
 #include "models/memory/memory_counters.h"
 #include "models/memory/memory_observer.h"
 #include "models/memory/transfer_times.h"
+#include "models/memory/turns.h"
 #include "models/tlm/ports.h"
 
 namespace tlmssd {
@@ -37,6 +39,7 @@ struct SystemBusConfig {
   std::uint32_t width = 128;  ///< bits
   Hertz clock = 800'000'000;
   Picoseconds latency = 10'000;
+  std::string arbitration = k_in_order;
   [[nodiscard]] BytesPerSecond bandwidth() const { return width * clock / 8; }
   static const ParameterTable<SystemBusConfig>& parameters();
 };
@@ -63,7 +66,7 @@ class SystemBus : public sc_core::sc_module {
   void tell_busy(BusySink& sink) const;
   void reset_statistics();
   /// What is booked beyond an idle moment, which is waited for by no one.
-  void archive(Archive& a) { a(free_); }
+  void archive(Archive& a) { a(turns_); }
 
   // For the ports: the masters', then the memories'.
   Reply request(unsigned index, tlm::tlm_generic_payload& payload, Picoseconds when);
@@ -118,8 +121,8 @@ class SystemBus : public sc_core::sc_module {
 
   SystemBusConfig config_;
   EventQueue& event_queue_;
-  Picoseconds free_ = 0;
   TransferTimes times_;
+  Turns turns_;
   std::vector<std::unique_ptr<Master>> masters_;
   std::vector<Memory> memories_;
   Pool<Access> accesses_;

@@ -1,7 +1,11 @@
 // DRAM, SCM and system bus against their closed forms, to the picosecond.
+#include <algorithm>
+#include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <map>
+#include <random>
 
 #include "models/base/memory_archive.h"
 #include "testbench/tests/memory/memory_rig.h"
@@ -30,6 +34,85 @@ TEST_CASE("DRAM timing is bandwidth in order plus a pipelined latency") {
   DramTiming odd(dram_of(2'999'999'999, 0));
   for (int i = 0; i < 1000; ++i) end = odd.reserve(0, 4097).end;
   CHECK(end == 1000 * transfer_time(4097, 2'999'999'999));
+}
+
+/// When the last of these accesses ends that share a resource evenly, by events: `left` of those
+/// that are under way.
+Picoseconds shared_evenly(std::vector<double> left, double time) {
+  left.push_back(time);
+  double now = 0;
+  for (;;) {
+    const double least = *std::min_element(left.begin(), left.end());
+    now += least * static_cast<double>(left.size());
+    if (left.back() <= least) return std::llround(now);
+    for (double& one : left) one -= least;
+    std::erase_if(left, [](double one) { return one <= 0; });
+  }
+}
+
+TEST_CASE("accesses that take turns: each ends as if those before it shared the resource evenly") {
+  Turns alone(k_round_robin);
+  CHECK(alone.take(5, 100).end == 105);
+  CHECK(alone.take(1000, 100).end == 1100);
+  SECTION("a short one behind long ones") {
+    Turns turns(k_round_robin);
+    for (int i = 0; i < 3; ++i) turns.take(0, 100'000);
+    CHECK(turns.take(0, 40).end == shared_evenly({100'000, 100'000, 100'000}, 40));
+    CHECK(turns.take(0, 40).end == shared_evenly({100'000, 100'000, 100'000, 40}, 40));
+    CHECK(turns.free() == 300'080);
+  }
+  SECTION("a long one behind short ones and a longer one") {
+    Turns turns(k_round_robin);
+    turns.take(0, 100'000);
+    for (int i = 0; i < 5; ++i) turns.take(0, 40);
+    CHECK(turns.take(0, 1000).end == shared_evenly({100'000, 40, 40, 40, 40, 40}, 1000));
+    // What has ended by the order of arrival is waited for no more.
+    CHECK(turns.take(100'130, 1000).end == 100'130 + 70 + 1000 + 1000);
+  }
+  SECTION("lengths drawn from four octaves: off by less than an octave of the time it takes") {
+    std::mt19937 random(7);
+    for (int round = 0; round < 200; ++round) {
+      Turns turns(k_round_robin);
+      std::vector<double> left;
+      for (int i = 0; i < 8; ++i) {
+        const Picoseconds time = 100 + random() % 1500;
+        turns.take(0, time);
+        left.push_back(static_cast<double>(time));
+      }
+      const Picoseconds time = 100 + random() % 1500;
+      const Picoseconds end = turns.take(0, time).end;
+      const Picoseconds exact = shared_evenly(left, static_cast<double>(time));
+      CHECK(end >= exact);
+      CHECK(end <= 2 * exact);
+    }
+  }
+}
+
+TEST_CASE("accesses that take turns use all of the bandwidth, and a snapshot knows what is booked") {
+  Turns deep(k_round_robin);
+  Picoseconds end = 0;
+  for (int i = 0; i < 10'000; ++i) end = std::max(end, deep.take(0, i % 10 == 0 ? 10'000 : 10).end);
+  CHECK(end <= 1'000 * 10'000 + 9'000 * 10);
+  CHECK(end > 1'000 * 10'000);
+  // In closed loop, eight long ones and one short one under way: no more is served than there is
+  // time.
+  Turns turns(k_round_robin);
+  std::array<Picoseconds, 9> ends{};
+  Picoseconds served = 0;
+  Picoseconds last = 0;
+  while (last < 100'000'000) {
+    auto next = std::min_element(ends.begin(), ends.end());
+    const Picoseconds time = next == ends.begin() ? 40 : 10'000;
+    served += time;
+    last = *next = turns.take(*next, time).end;
+  }
+  CHECK(static_cast<double>(served) == Approx(static_cast<double>(turns.free())).epsilon(1e-3));
+  MemoryArchive archive;
+  turns.archive(archive);
+  archive.rewind();
+  Turns loaded(k_round_robin);
+  loaded.archive(archive);
+  CHECK(loaded.take(last, 40).end == turns.take(last, 40).end);
 }
 
 TEST_CASE("SCM timing follows its closed form") {

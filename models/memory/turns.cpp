@@ -1,0 +1,34 @@
+#include "models/memory/turns.h"
+
+#include <algorithm>
+
+namespace tlmssd {
+
+Picoseconds Turns::wait(Picoseconds arrival, Picoseconds time) {
+  while (!booked_.empty() && booked_.front().end <= arrival) {
+    leave(booked_.front());
+    booked_.pop_front();
+  }
+  Picoseconds turns = 0;
+  for (std::uint64_t rest = known_; rest != 0; rest &= rest - 1) {
+    const auto octave = static_cast<std::size_t>(std::countr_zero(rest));
+    turns += std::min(left_[octave], number_[octave] * time);
+  }
+  return std::min(turns, std::max<Picoseconds>(free_ - arrival, 0));
+}
+
+void Turns::enter(Picoseconds time) {
+  const std::size_t octave = octave_of(time);
+  booked_.push_back({free_, time});
+  left_[octave] += time;
+  ++number_[octave];
+  known_ |= std::uint64_t{1} << octave;
+}
+
+void Turns::leave(const Booked& booked) {
+  const std::size_t octave = octave_of(booked.time);
+  left_[octave] -= booked.time;
+  if (--number_[octave] == 0) known_ &= ~(std::uint64_t{1} << octave);
+}
+
+}  // namespace tlmssd
