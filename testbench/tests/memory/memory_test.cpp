@@ -69,6 +69,12 @@ TEST_CASE("accesses that take turns: each ends as if those before it shared the 
     // What has ended by the order of arrival is waited for no more.
     CHECK(turns.take(100'130, 1000).end == 100'130 + 70 + 1000 + 1000);
   }
+  SECTION("among short ones of which some have ended") {
+    Turns turns(k_round_robin);
+    for (int i = 0; i < 5; ++i) turns.take(0, 40);
+    turns.take(0, 100'000);
+    CHECK(turns.take(120, 50).end == 120 + shared_evenly({40, 40, 100'000}, 50));
+  }
   SECTION("lengths drawn from four octaves: off by less than an octave of the time it takes") {
     std::mt19937 random(7);
     for (int round = 0; round < 200; ++round) {
