@@ -18,6 +18,7 @@ from tlmssd.meet.page import page_of
 from tlmssd.meet.search import MISSED_BY_OTHERS, search
 from tlmssd.meet.targets import Reading, Target
 from tlmssd.meet.terminal import text_of
+from tlmssd.meet.together import helps
 from tlmssd.program import find_program
 from tlmssd.runs import Outcome
 from tlmssd.scenario import flat_parameters
@@ -232,6 +233,46 @@ def test_two_together_where_none_is_enough(scenario, tmp_path):
     assert both.lever.name == "fewer outstanding of batch + commands at once"
     assert both.step.settings["load.1.iodepth"] == "17"  # 16 would be milder only as the last
     assert "commands at once, " in text_of(found)
+
+
+def test_two_together_where_each_leaves_a_little(scenario, tmp_path):
+    """A near miss: 540 at most 500, either makes it 502, and both 464; ratios to the limit hardly
+    tell these apart."""
+
+    def values(settings, seed):
+        changed = settings.keys() & {"load.1.iodepth", "ssd.host.outstanding_limit"}
+        return [540.0 - 38 * len(changed)]
+
+    lab = Lab(tmp_path / "lab", values)
+    found = meet(scenario, seeds=2, run=lab, only="fewer outstanding of batch,commands at once")
+    (both,) = found.enough
+    assert both.lever.name == "fewer outstanding of batch + commands at once"
+    assert both.readings[0].mean == 464
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "help"),
+    [
+        (540.0, 502.0, True), (540.0, 537.0, False), (540.0, 535.0, True), (540.0, 400.0, True),
+        (5000.0, 4600.0, False), (5000.0, 4500.0, True), (540.0, math.nan, False),
+    ],
+)  # fmt: skip
+def test_a_tenth_of_the_distance_is_help(before, after, help):
+    def of(value):
+        return Reading(AT_MOST, (value, value))
+
+    assert helps([of(after)], [of(before)]) is help
+
+
+def test_of_a_target_that_the_mean_meets_the_bound_tells_what_helps():
+    def of(*values):
+        return Reading(AT_MOST, values)
+
+    doubtful = of(300.0, 600.0)
+    assert doubtful.is_met and not doubtful.is_surely_met
+    assert helps([of(400.0, 500.0)], [doubtful])
+    assert not helps([of(299.0, 599.0)], [doubtful])
+    assert not helps([of(250.0, 650.0)], [doubtful])
 
 
 def test_nothing_measured_meets_nothing(scenario, tmp_path):

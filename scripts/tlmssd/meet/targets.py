@@ -69,8 +69,27 @@ class Reading:
     def times_beyond(self) -> float:
         """How many times worse than its limit the mean is; infinite without a value, or beside a
         limit of 0."""
-        limit, mean = self.target.limit, self.mean
-        above, below = (mean, limit) if self.target.at_most else (limit, mean)
+        return self._times(self.mean)
+
+    @property
+    def distance(self) -> float:
+        """By how many times its limit the mean is beyond it (0.2: 20 %
+        worse); 0 where it meets it, infinite without a value, or beside a limit of 0."""
+        return self._distance(self.mean)
+
+    @property
+    def distance_of_bound(self) -> float:
+        """The same of the bound."""
+        return self._distance(self.bound)
+
+    def _distance(self, value: float) -> float:
+        if self.target.holds(value):
+            return 0.0
+        return self._times(value) - 1
+
+    def _times(self, value: float) -> float:
+        limit = self.target.limit
+        above, below = (value, limit) if self.target.at_most else (limit, value)
         return above / below if below > 0 and above >= 0 else math.inf
 
     @property

@@ -11,7 +11,7 @@ from tlmssd.whatif.resources import Step
 MOST = 5
 """Changes that are tried with one another: those that help most."""
 HELP = 0.9
-"""A change that leaves more than this of a target's distance is no help."""
+"""A change that leaves as much as this of a target's distance, or more, is no help."""
 
 
 def pairs(answers: Sequence[Answer], missed: Sequence[Reading]) -> list[Lever]:
@@ -29,8 +29,14 @@ def pairs(answers: Sequence[Answer], missed: Sequence[Reading]) -> list[Lever]:
 
 def helps(told: Sequence[Reading], missed: Sequence[Reading]) -> bool:
     """Whether it brings one of the targets so much nearer that it is worth a word."""
-    pairs = zip(told, missed, strict=True)
-    return any(one.times_beyond < HELP * other.times_beyond for one, other in pairs)
+    return any(_is_nearer(now, before) for now, before in zip(told, missed, strict=True))
+
+
+def _is_nearer(now: Reading, before: Reading) -> bool:
+    """By the mean; by the bound where the mean meets the target as it is."""
+    if before.is_met:
+        return now.distance_of_bound < HELP * before.distance_of_bound
+    return now.distance < HELP * before.distance
 
 
 def _both(one: Lever, other: Lever) -> Lever | None:
