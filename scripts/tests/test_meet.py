@@ -14,8 +14,8 @@ from tlmssd.drive import Drive
 from tlmssd.errors import InputError
 from tlmssd.meet import meet
 from tlmssd.meet.levers import Lever, _down, _scaled, _up, levers
-from tlmssd.meet.page import page_of
-from tlmssd.meet.search import MISSED_BY_OTHERS, search
+from tlmssd.meet.page import method, page_of
+from tlmssd.meet.search import MISSED_BY_OTHERS, NOT_SURE_WITH_ALL, search
 from tlmssd.meet.targets import Reading, Target
 from tlmssd.meet.terminal import text_of
 from tlmssd.meet.together import helps
@@ -134,6 +134,49 @@ def test_other_seeds_than_the_chosen_ones_judge(scenario, tmp_path):
     assert reading.mean == pytest.approx(500)
     never = answer(scenario, Lab(tmp_path / "none", values), lever_of(range(1, 6)))
     assert (never.step.after, never.reason) == ("5", MISSED_BY_OTHERS)
+
+
+def test_steps_beyond_the_one_that_was_chosen_must_be_sure_by_all_seeds(scenario, tmp_path):
+    """Step 1 passes with the seeds 11 to 13 and misses with the others; these meet the target with
+    step 2 by their mean, 493, and leave it in doubt."""
+    others = {1: (600.0, 600.0, 600.0), 2: (100.0, 900.0, 480.0), 3: (420.0, 430.0, 440.0)}
+
+    def values(settings, seed):
+        x = int(x_of(settings))
+        return [1000.0 if not x else 400.0 if seed < 14 else others[x][seed - 14]]
+
+    found = answer(scenario, Lab(tmp_path / "lab", values), lever_of([1, 2, 3]))
+    assert (found.step.after, found.is_enough) == ("3", True)
+    assert found.readings[0].is_surely_met
+    last = answer(scenario, Lab(tmp_path / "last", values), lever_of([1, 2]))
+    assert (last.step.after, last.reason) == ("2", NOT_SURE_WITH_ALL)
+
+
+def test_steps_that_the_first_seeds_found_too_little_are_not_taken(scenario, tmp_path):
+    """Of a lever with too much: step 2, beyond the one that was chosen, has failed by the first
+    seeds, though the others meet the target by a hair."""
+
+    def values(settings, seed):
+        if seed < 14:
+            return [400.0 if x_of(settings) == 1 else 900.0]
+        return [600.0 if x_of(settings) == 1 else 499.0]
+
+    lab = Lab(tmp_path / "lab", values)
+    found = answer(scenario, lab, lever_of([1, 2, 3], may_be_too_much=True))
+    assert (found.step.after, found.reason) == ("3", NOT_SURE_WITH_ALL)
+
+
+def test_with_one_seed_both_runs_of_a_step_beyond_must_meet_the_target(scenario, tmp_path):
+    def values(settings, seed):
+        return [1000.0 - 500 * x_of(settings) / (3 if seed < 12 else 6)]
+
+    found = answer(scenario, Lab(tmp_path / "lab", values), lever_of(range(1, 12)), seeds=1)
+    assert (found.step.after, found.is_enough) == ("6", True)
+
+
+def test_with_one_seed_no_confidence_is_claimed():
+    assert "95 %" in method(2)
+    assert "95 %" not in method(1)
 
 
 def test_too_much_of_what_helps_is_seen(scenario, tmp_path):

@@ -8,11 +8,25 @@ from tlmssd.pictures.page import Page
 if TYPE_CHECKING:
     from tlmssd.meet import Meet
 
-METHOD = (
-    "For each thing that can be changed, the mildest step by which the targets are met with 95 % "
-    "confidence (Student's t, one side); the figures are those of other seeds than the step was "
-    "chosen by. Bandwidth is that of each load in its own time, against the scenario as it is."
+SURELY = (
+    "with 95 % confidence (Student's t, one side) and by the mean of as many other seeds, whose "
+    "figures these are. Where the mean of the others missed a target, a stronger step was taken, "
+    "with which all seeds together meet it with that confidence."
 )
+ONCE = (
+    "in one run, and in one with another seed, whose figures these are; what chance has to do with "
+    "it, one seed does not say."
+)
+BANDWIDTH = "Bandwidth is that of each load in its own time, against the scenario as it is."
+
+
+def method(seeds: int) -> str:
+    """How what is enough was found."""
+    met = SURELY if seeds > 1 else ONCE
+    return (
+        "For each thing that can be changed, the mildest step by which the targets are met "
+        f"{met} {BANDWIDTH}"
+    )
 
 
 def page_of(found: "Meet") -> str:
@@ -23,7 +37,7 @@ def page_of(found: "Meet") -> str:
         page.text(text, "note")
     if found.enough:
         page.heading("Enough")
-        page.text(METHOD, "note")
+        page.text(method(found.seeds), "note")
         page.table(head(found), rows(found, enough=True))
     others = not_enough(found)
     if others:

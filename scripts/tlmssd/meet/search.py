@@ -3,13 +3,14 @@
 More of a change is taken to help more, as far as it helps at all: the strongest step is tried, of
 what may be too much of a good thing two milder ones, too, and below the mildest that is enough it
 is halved. So what is found is a step that is enough beside one that is not, by the seeds that were
-asked for; other seeds, which had no part in the choice, then say what it comes to, and where their
-mean misses the target, the next step is taken.
+asked for; other seeds, which had no part in the choice, then say what it comes to. Where their mean
+misses the target, stronger steps are taken until their mean meets it and all seeds together, the
+first and the others, say so with confidence: the second of several tries passes by luck, too.
 """
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -22,6 +23,8 @@ from tlmssd.whatif.resources import Step
 from tlmssd.whatif.seeded_runs import SeededRuns
 
 NOT_ENOUGH, MISSED_BY_OTHERS = "not enough", "not with other seeds"
+NOT_SURE_WITH_ALL = "not for certain with all seeds"
+"""Of a step beyond the one that was found."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +45,8 @@ class Answer:
 
     @property
     def is_enough(self) -> bool:
-        """Whether all targets are met."""
+        """Whether all targets are met: for certain by the seeds that it was chosen by and by the
+        mean of the others; of a step beyond the one that was chosen also for certain by all."""
         return not self.reason
 
     @property
@@ -112,10 +116,14 @@ def _confirmed(
     answers: dict[Search, Answer] = {}
     at = {one: one.found for one in searches if one.found is not None}
     while at:
+        beyond = {one: number for one, number in at.items() if number != one.found}
+        runs.fetch([one.lever.steps[number].settings for one, number in beyond.items()])
         others.fetch([{}, *(one.lever.steps[number].settings for one, number in at.items())])
         for one, number in list(at.items()):
             answer = _told_by(others, one.lever, one.lever.steps[number], missed)
-            if answer.reason != MISSED_BY_OTHERS or number == one.last:
+            if one in beyond and not _are_met_by_all(runs, answer, missed):
+                answer = replace(answer, reason=answer.reason or NOT_SURE_WITH_ALL)
+            if answer.reason not in (MISSED_BY_OTHERS, NOT_SURE_WITH_ALL) or number == one.last:
                 answers[one] = answer
                 del at[one]
             else:
@@ -132,6 +140,22 @@ def _told_by(others: SeededRuns, lever: Lever, step: Step, missed: Sequence[Targ
         return Answer(lever, step, tuple(told), loads, MISSED_BY_OTHERS)
     broken = (_breaks(one) for one in told if not one.is_met)
     return Answer(lever, step, tuple(told), loads, "; ".join(broken))
+
+
+def _are_met_by_all(runs: SeededRuns, answer: Answer, missed: Sequence[Target]) -> bool:
+    """Whether the first seeds' runs and those that the answer has together meet the targets that
+    were missed for certain; with one seed of each, whether both do."""
+    told = _tried(runs, answer.step.settings)
+    if isinstance(told, str) or not answer.readings:
+        return False
+    both = [
+        replace(one, values=one.values + other.values)
+        for one, other in zip(told, answer.readings, strict=True)
+    ]
+    if len(runs.seeds) > 1:
+        return _are_met(both, missed, surely=True)
+    wanted = [one for one in both if one.target in missed]
+    return all(one.target.holds(value) for one in wanted for value in one.values)
 
 
 def _breaks(reading: Reading) -> str:
