@@ -54,6 +54,11 @@ def test_a_resolved_study_gives_the_same_table(folder):
     assert one.equals(two)
 
 
+LOADER = "error while loading shared libraries: libsystemc-2.3.4.so"
+NO_LIBRARY = "cannot open shared object file: No such file or directory"
+NO_SEGMENT = "failed to map segment from shared object"
+
+
 @pytest.mark.parametrize(
     ("action", "status", "reason"),
     [
@@ -65,6 +70,10 @@ def test_a_resolved_study_gives_the_same_table(folder):
             "MemoryError, with at most 2 GiB",
         ),
         ("echo 'tlmssd: out of memory' >&2; exit 6", "memory", "out of memory"),
+        (f"echo '{LOADER}: {NO_SEGMENT}' >&2; exit 127", "memory", f"{LOADER}: {NO_SEGMENT}, with"),
+        (f"echo '{LOADER}: {NO_LIBRARY}' >&2; exit 127", "failed", f"{LOADER}: {NO_LIBRARY}"),
+        ("echo 'tlmssd: cannot allocate 5 GiB' >&2; exit 1", "memory", "cannot allocate 5 GiB, wi"),
+        ("echo 'unit 7 was deallocated twice' >&2; exit 1", "failed", "unit 7 was deallocated tw"),
         ("echo 'tlmssd: internal error' >&2; exit 1", "failed", "internal error"),
         ("echo 'tlmssd: stalled: dead' >&2; exit 3", "stalled", "stalled: dead"),
         ("echo 'tlmssd: no such thing' >&2; exit 2", "refused", "no such thing"),
@@ -276,6 +285,20 @@ def test_memory_that_others_have_taken_is_a_reason_that_is_not_remembered(folder
     assert set(reasons) == {f"ssd.flash.ways: takes {WANT}"}
     (folder / "room").touch()
     assert carry_out("study.yaml", "out").statuses == {"ok": 8}
+
+
+@pytest.mark.parametrize(
+    ("said", "statuses"),
+    [("internal error", {"failed": 8}), (f"{LOADER}: {NO_LIBRARY}", {"ok": 8})],
+)
+def test_what_fails_within_its_memory_is_remembered(said, statuses, folder, monkeypatch):
+    """It fails with more of it, too; with a library that was missing it does not."""
+    failing = f'echo "tlmssd: {said}" >&2; exit 1'
+    program = fake_program(folder, f"[ ! -e {folder}/mended ]", failing)
+    monkeypatch.setenv("TLMSSD_PROGRAM", str(program))
+    assert carry_out("study.yaml", "out", share=False).statuses == {"failed": 8}
+    (folder / "mended").touch()
+    assert carry_out("study.yaml", "again", share=False).statuses == statuses
 
 
 def test_a_full_disk_is_a_reason_that_is_not_remembered(folder, monkeypatch):

@@ -30,10 +30,13 @@ COMMANDS_FAILED = 5
 WITH_RESULTS = ("ok", "errors")
 """Statuses of runs whose results are in the store."""
 WANT_OF_MEMORY = re.compile(
-    "MemoryError|bad_alloc|out of memory|allocate|error while loading shared libraries",
+    r"MemoryError|bad_alloc|out of memory|\b(cannot|failed to|unable to) (re)?allocate\b"
+    "|failed to map segment",
     re.IGNORECASE,
 )
-"""What a program says that found none, whatever it is written in."""
+"""What a program says that found none, whatever it is written in; the last is the loader's."""
+NOT_LOADED = re.compile("error while loading shared libraries|symbol lookup error")
+"""What the loader says of a program that lacks a library on this machine."""
 STATUSES = {2: "refused", 3: "stalled", 6: "memory", 7: "disk"}
 """Exit codes that say why there are no results; 6 and 7 are the machine's fault (user-guide.md)."""
 
@@ -199,13 +202,9 @@ class Workshop:
                 if snapshot:
                     done = replace(done, saved=_saved(store, job.drive, folder / "out/run.json"))
                 store.put(job.key, folder / "out", done.processor)
-            elif self._is_certain(done) and not snapshot:
+            elif is_certain(done) and not snapshot:
                 store.put_failure(job.key, done.status, done.reason)
         return done
-
-    def _is_certain(self, done: Done) -> bool:
-        """Whether it ends like this whenever it is run, with another limit of memory, too."""
-        return done.status in CERTAIN and not (done.status == "failed" and self.limits.memory)
 
     def _start(self, folder: Path, scenario: dict, more: list[str]) -> Done:
         """Runs the program in `folder`; the names in its messages are relative to that."""
@@ -282,6 +281,11 @@ def within(limits: Limits, status: str, reason: str) -> tuple[str, str]:
     if limits.memory and status == "failed" and WANT_OF_MEMORY.search(reason):
         return "memory", f"{reason}, with at most {quantity_text(limits.memory, 'B')} of memory"
     return status, reason
+
+
+def is_certain(done: Done) -> bool:
+    """Whether it ends like this whenever it is run, elsewhere and with other limits, too."""
+    return done.status in CERTAIN and not NOT_LOADED.search(done.reason)
 
 
 def is_damaged(drive: Path, done: Done) -> bool:
