@@ -13,7 +13,7 @@ from tlmssd import cli
 from tlmssd.drive import Drive
 from tlmssd.errors import InputError
 from tlmssd.meet import meet
-from tlmssd.meet.levers import Lever, _down, _scaled, _up, levers
+from tlmssd.meet.levers import Lever, _down, _loads, _scaled, _up, levers
 from tlmssd.meet.page import method, page_of
 from tlmssd.meet.search import MISSED_BY_OTHERS, NOT_SURE_WITH_ALL, search
 from tlmssd.meet.targets import Reading, Target
@@ -401,6 +401,34 @@ def test_weights_go_to_the_queue_of_the_load_that_misses(scenario):
     assert turned["ssd.host.weights"] == "[1, 2]"
     assert not weights(["web"], "load.0.queue=1", "load.1.queue=1")  # one queue has no turns
     assert not weights(["web", "batch"])
+
+
+@pytest.mark.parametrize("target", ["web", "web.0", "web.1"])
+def test_a_job_of_a_load_means_the_load(scenario, target):
+    text = scenario.read_text().replace("{name: web,", "{name: web, numjobs: 2,")
+    scenario.write_text(text.replace("{load: web,", f"{{load: {target},"))
+    base = [tlmssd.run(scenario)]
+    assert list(base[0].loads) == ["web.0", "web.1", "batch"]
+    found = levers(drive_of(scenario), base, [target])
+    (turns,) = (one.steps[0].settings for one in found if one.name == "turns of its queue")
+    assert turns["ssd.host.weights"] == "[2, 1]"
+
+
+def test_results_of_job_files_are_those_that_other_entries_leave(scenario, tmp_path):
+    (tmp_path / "jobs.fio").write_text(
+        "[global]\nrw=randread\nbs=4k\nsize=1m\nnumber_ios=50\n[one]\nnumjobs=2\n[two]\n"
+    )
+    text = scenario.read_text().replace("  - {name: web,", "  - {fio: jobs.fio}\n  - {name: web,")
+    text = text.replace("  - {name: batch", "  - {fio: jobs.fio, name: more}\n  - {name: batch")
+    one_file = "\n".join(line for line in text.splitlines() if "more" not in line)
+    for content, shares in ((one_file, [3, 1, 1]), (text, [0, 0, 0, 1])):
+        scenario.write_text(content)
+        result = tlmssd.run(scenario)
+        loads = _loads(drive_of(scenario), result)
+        assert [len(load.results) for load in loads] == shares
+        assert loads[-1].results == ("batch",)
+        names = [name for load in loads for name in load.results]
+        assert content is text or names == list(result.loads)
 
 
 def test_fewer_outstanding_of_the_neighbour(scenario):

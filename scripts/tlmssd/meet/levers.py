@@ -8,7 +8,7 @@ what-if makes them faster (tlmssd.whatif.resources).
 import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tlmssd.drive import Drive
 from tlmssd.fio_numbers import fio_number
@@ -48,7 +48,7 @@ def levers(drive: Drive, base: Sequence[Result], missed: Iterable[str]) -> list[
     """All that this scenario has, from its runs as it is; `missed` are the loads whose targets are
     missed."""
     loads = _loads(drive, base[0])
-    found = [lever for load in loads for lever in _of_load(load, loads, base)]
+    found = [lever for load in loads for lever in _of_load(load, base)]
     found += _of_host(drive, loads, base, set(missed))
     found += _of_firmware(drive, writes="write" in base[0].operations)
     found += _of_resources(drive)
@@ -57,11 +57,16 @@ def levers(drive: Drive, base: Sequence[Result], missed: Iterable[str]) -> list[
 
 @dataclass(frozen=True)
 class _Load:
-    """An entry of `load`: its parameters by their last word."""
+    """An entry of `load`: its parameters by their last word.
+
+    `results`: what the results call it, a name for each of its jobs; empty where that cannot be
+    told.
+    """
 
     drive: Drive
     number: int
     name: str
+    results: tuple[str, ...] = ()
 
     def path(self, word: str) -> str:
         return f"load.{self.number}.{word}"
@@ -78,8 +83,18 @@ class _Load:
         return self.drive.has(self.path("rw"))
 
     @property
+    def is_file(self) -> bool:
+        """A fio job file, of any number of jobs."""
+        return self.drive.has(self.path("fio"))
+
+    @property
     def jobs(self) -> int:
         return self.drive.whole(self.path("numjobs")) if self.is_made else 1
+
+    @property
+    def names(self) -> set[str]:
+        """By which a target may mean it or one of its jobs."""
+        return {self.name, *self.results}
 
     @property
     def rate(self) -> str | None:
@@ -89,18 +104,39 @@ class _Load:
 
 def _loads(drive: Drive, result: Result) -> list[_Load]:
     """The entries of `load`; those without a name are called as the results call them."""
-    numbers = {int(path.split(".")[1]) for path in drive.parameters if path.startswith("load.")}
-    called, loads, first = list(result.loads), [], 0
-    for number in sorted(numbers):
-        name = drive.parameters.get(f"load.{number}.name")
-        if not name:  # of a job file, or behind one: it has as many results as jobs
-            name = called[first] if first < len(called) else f"load {number + 1}"
-        loads.append(_Load(drive, number, name))
-        first = len(called) if drive.has(f"load.{number}.fio") else first + loads[-1].jobs
+    paths = (path.split(".") for path in drive.parameters)
+    numbers = sorted({int(words[1]) for words in paths if words[0] == "load"})
+    entries = [_Load(drive, number, "") for number in numbers]
+    loads = []
+    for place, entry in enumerate(entries):
+        results = _results_of(entries, place, list(result.loads))
+        name = drive.parameters.get(entry.path("name"))
+        if not name:
+            name = results[0] if results else f"load {entry.number + 1}"
+        loads.append(replace(entry, name=name, results=results))
     return loads
 
 
-def _of_load(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> Iterator[Lever]:
+def _results_of(entries: Sequence[_Load], place: int, called: Sequence[str]) -> tuple[str, ...]:
+    """Of one entry: its share of `called`, the names of all results in their order.
+
+    A job file has as many as jobs, which are those that the other entries leave.
+    """
+    before, behind = entries[:place], entries[place + 1 :]
+    first = sum(other.jobs for other in before)
+    end = len(called) - sum(other.jobs for other in behind)
+    if any(other.is_file for other in before):
+        if entries[place].is_file or any(other.is_file for other in behind):
+            return ()
+        first = end - entries[place].jobs
+    elif not entries[place].is_file:
+        end = first + entries[place].jobs
+    elif any(other.is_file for other in behind):
+        return ()
+    return tuple(called[first:end])
+
+
+def _of_load(load: _Load, base: Sequence[Result]) -> Iterator[Lever]:
     """Fewer or more outstanding commands, and a lower rate."""
     word = next((word for word in ("iodepth", "queue_depth") if load.has(word)), None)
     if word and not _goes_by_time(load):
@@ -108,7 +144,7 @@ def _of_load(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> Ite
         most = min(_queue_entries(load.drive), MOST_TIMES * depth)
         yield _of_counts(f"fewer outstanding of {load.name}", path, depth, _down(depth, LESS))
         yield _of_counts(f"more outstanding of {load.name}", path, depth, _up(depth, most))
-    yield Lever(f"rate of {load.name}", tuple(_rates(load, loads, base)))
+    yield Lever(f"rate of {load.name}", tuple(_rates(load, base)))
 
 
 def _goes_by_time(load: _Load) -> bool:
@@ -140,7 +176,7 @@ def _of_counts(name: str, path: str, before: int, counts: Iterable[int]) -> Leve
     return Lever(name, tuple(steps))
 
 
-def _rates(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> Iterator[Step]:
+def _rates(load: _Load, base: Sequence[Result]) -> Iterator[Step]:
     """Its own rate lowered; of one without any, what it reached as it is, with a limit below."""
     if _goes_by_time(load):
         scale = load.drive.number(load.path("time_scale"))
@@ -155,7 +191,7 @@ def _rates(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> Itera
             if after:
                 path = load.path(load.rate)
                 yield Step(load.text(load.rate), after, 1 / share, {path: after})
-    elif _may_be_limited(load) and (reached := _reached(load, loads, base)):
+    elif _may_be_limited(load) and (reached := _reached(load, base)):
         for share in RATES:
             parts = [str(round(share * part / load.jobs)) if part else "" for part in reached]
             after = parts[0] if not any(parts[1:]) else ",".join(parts)
@@ -173,17 +209,13 @@ def _may_be_limited(load: _Load) -> bool:
     return load.drive.number(load.path("thinktime")) == 0
 
 
-def _reached(load: _Load, loads: Sequence[_Load], base: Sequence[Result]) -> list[float]:
+def _reached(load: _Load, base: Sequence[Result]) -> list[float]:
     """B/s by direction that all its jobs together reached; empty where that cannot be told."""
-    if any(other.drive.has(other.path("fio")) for other in loads[: load.number]):
-        return []  # results of a job file are as many as its jobs
-    first = sum(other.jobs for other in loads[: load.number])
     found = [0.0] * len(DIRECTIONS)
     for result in base:
-        of_load = list(result.loads.values())[first : first + load.jobs]
-        for part in of_load:
+        for name in load.results:
             for place, direction in enumerate(DIRECTIONS):
-                told = part["operations"].get(direction, {}).get("own_time", {})
+                told = result.loads[name]["operations"].get(direction, {}).get("own_time", {})
                 found[place] += told.get("bandwidth", {}).get("value", 0.0) / len(base)
     return found if any(found) else []
 
@@ -245,8 +277,8 @@ def _turns(drive: Drive, loads: Sequence[_Load], missed: set[str]) -> list[Step]
     given = [load.drive.whole(load.path("queue")) for load in loads]
     if all(queue < 0 for queue in given) and all(load.is_made for load in loads):
         given = list(range(len(loads)))
-    whose = {queue for queue, load in zip(given, loads, strict=True) if load.name in missed}
-    others = {queue for queue, load in zip(given, loads, strict=True) if load.name not in missed}
+    whose = {queue for queue, load in zip(given, loads, strict=True) if load.names & missed}
+    others = {queue for queue, load in zip(given, loads, strict=True) if not load.names & missed}
     apart = min(given) >= 0 and max(given) < queues and not whose & others
     if not (apart and whose and others) or drive.text("ssd.host.arbitration") == "weighted":
         return []
