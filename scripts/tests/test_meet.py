@@ -318,6 +318,28 @@ def test_of_a_target_that_the_mean_meets_the_bound_tells_what_helps():
     assert not helps([of(250.0, 650.0)], [doubtful])
 
 
+@pytest.mark.parametrize(
+    ("only", "said"),
+    [
+        ("cores", "meets the targets. None were tried together: there are no two that help."),
+        ("commands at once", "None were tried together: there are no two that help."),
+        ("commands at once,fewer*batch", "meets the targets, nor two together of those that help"),
+        ("fewer*batch,more*batch", "meets the targets; those that help cannot be made together."),
+    ],
+)
+def test_it_is_said_whether_changes_were_tried_together(scenario, tmp_path, only, said):
+    def values(settings, seed):
+        changed = settings.keys() & {"load.1.iodepth", "ssd.host.outstanding_limit"}
+        return [9000.0 * 0.8 ** len(changed)]
+
+    found = meet(scenario, seeds=2, run=Lab(tmp_path / "lab", values), only=only)
+    assert said in text_of(found)
+    assert said in page_of(found)
+    both = "fewer outstanding of batch + more outstanding of batch"
+    apart = f"not together, because they set one parameter differently: {both}"
+    assert (apart in text_of(found)) == (found.not_together == (both,)) == ("more" in only)
+
+
 def test_nothing_measured_meets_nothing(scenario, tmp_path):
     lab = Lab(tmp_path / "lab", lambda settings, seed: [None])
     found = answer(scenario, lab, lever_of([1, 2, 3]))

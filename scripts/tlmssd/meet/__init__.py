@@ -68,6 +68,8 @@ class Meet:
 
     `base` has every target as the scenario is; `costs` what each answer's step costs where the part
     gives prices; `cautions` are what makes the runs of the scenario as it is hard to believe.
+    `together` are the names of the pairs that were tried, `not_together` of those that could not be
+    because they set one parameter differently.
     """
 
     title: str
@@ -76,6 +78,8 @@ class Meet:
     answers: tuple[Answer, ...] = ()
     costs: tuple[float | None, ...] = ()
     cautions: tuple[str, ...] = ()
+    together: tuple[str, ...] = ()
+    not_together: tuple[str, ...] = ()
 
     @property
     def missed(self) -> list[Reading]:
@@ -146,12 +150,23 @@ def meet(
         return Meet(title, seeds, tuple(base), cautions=told)
     chosen = _chosen(levers(runs.drive, results, [target.load for target in missed]), only)
     answers = search(runs, chosen, missed)
+    both, not_together = [], ()
     if not any(answer.is_enough for answer in answers):
         unmet = [reading for reading in base if reading.target in missed]
-        answers += search(runs, pairs(answers, unmet), missed)
+        both, not_together = pairs(answers, unmet)
+        answers += search(runs, both, missed)
     answers.sort(key=_order)
     costs = [extra_cost(runs.drive, one.step.settings) if one.step else None for one in answers]
-    return Meet(title, seeds, tuple(base), tuple(answers), tuple(costs), told)
+    return Meet(
+        title,
+        seeds,
+        tuple(base),
+        tuple(answers),
+        tuple(costs),
+        told,
+        tuple(lever.name for lever in both),
+        not_together,
+    )
 
 
 LITTLE = 0.02

@@ -47,7 +47,12 @@ def conclusion(found: "Meet") -> str:
     if not found.missed:
         return "All targets are met as it is."
     if not found.enough:
-        return "No change that was tried meets the targets, nor two of them together."
+        none = "No change that was tried meets the targets"
+        if found.together:
+            return f"{none}, nor two together of those that help most."
+        if found.not_together:
+            return f"{none}; those that help cannot be made together."
+        return f"{none}. None were tried together: there are no two that help."
     first = found.enough[0]
     text = f"Enough is {first.lever.name}: {first.step.after} instead of {first.step.before}"
     if first.loads:
@@ -83,8 +88,8 @@ def of_loads(answer: Answer) -> str:
 
 
 def not_enough(found: "Meet") -> list[str]:
-    """What is not: how far it gets, the nearest first, or why it cannot be; and what has no effect,
-    in one line."""
+    """What is not: how far it gets, the nearest first, or why it cannot be; which two cannot be
+    made together; and what has no effect, in one line."""
     nearest, idle, impossible = [], [], []
     for answer in found.answers:
         told = of_missed(answer.readings, found.missed)
@@ -97,6 +102,9 @@ def not_enough(found: "Meet") -> list[str]:
         else:
             nearest.append((max(one.times_beyond for one in told), _line(answer, told)))
     lines = [line for _, line in sorted(nearest)] + impossible
+    if found.not_together:
+        names = ", ".join(found.not_together)
+        lines.append(f"not together, because they set one parameter differently: {names}")
     return [*lines, f"no help: {', '.join(idle)}"] if idle else lines
 
 

@@ -14,8 +14,11 @@ HELP = 0.9
 """A change that leaves as much as this of a target's distance, or more, is no help."""
 
 
-def pairs(answers: Sequence[Answer], missed: Sequence[Reading]) -> list[Lever]:
-    """Levers of two each, of those that bring a target nearer without being enough."""
+def pairs(
+    answers: Sequence[Answer], missed: Sequence[Reading]
+) -> tuple[list[Lever], tuple[str, ...]]:
+    """Levers of two each, of those that bring a target nearer without being enough; and what such
+    pairs would be called that set one parameter differently, so that they cannot be."""
     near = [
         (max(reading.times_beyond for reading in told), number)
         for number, answer in enumerate(answers)
@@ -23,8 +26,13 @@ def pairs(answers: Sequence[Answer], missed: Sequence[Reading]) -> list[Lever]:
         if helps(told, missed)
     ]
     best = [answers[number].lever for _, number in sorted(near)[:MOST]]
-    both = (_both(one, other) for one, other in itertools.combinations(best, 2))
-    return [lever for lever in both if lever]
+    found, left_out = [], []
+    for one, other in itertools.combinations(best, 2):
+        if both := _both(one, other):
+            found.append(both)
+        else:
+            left_out.append(_name(one, other))
+    return found, tuple(left_out)
 
 
 def helps(told: Sequence[Reading], missed: Sequence[Reading]) -> bool:
@@ -37,6 +45,10 @@ def _is_nearer(now: Reading, before: Reading) -> bool:
     if before.is_met:
         return now.distance_of_bound < HELP * before.distance_of_bound
     return now.distance < HELP * before.distance
+
+
+def _name(one: Lever, other: Lever) -> str:
+    return f"{one.name} + {other.name}"
 
 
 def _both(one: Lever, other: Lever) -> Lever | None:
@@ -60,4 +72,4 @@ def _both(one: Lever, other: Lever) -> Lever | None:
             )
         )
     too_much = one.may_be_too_much or other.may_be_too_much
-    return Lever(f"{one.name} + {other.name}", tuple(steps), too_much)
+    return Lever(_name(one, other), tuple(steps), too_much)
