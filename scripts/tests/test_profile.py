@@ -271,6 +271,42 @@ def test_the_spread_over_seeds_widens_what_a_figure_may_be_off():
     assert (model.trials, model.runs) == ([trial], 4)  # other seeds are no other drives
 
 
+class Gaps(Formula):
+    """A drive of whose four figures the second is missing with one seed, the third with all but the
+    first run, the last in the first run."""
+
+    OFF = {
+        "": (0.0, 0.0, 0.2, np.nan),
+        "1001": (0.03, 0.04, np.nan, 0.01),
+        "1002": (-0.05, np.nan, np.nan, 0.03),
+        "1003": (0.04, -0.01, np.nan, 0.02),
+    }
+
+    def _run(self, fresh):
+        for settings, point in fresh.items():
+            off = np.array(self.OFF[dict(settings).get("seed", "")])
+            values = np.array(self._formula(self.parameters[0].value(point[0])))
+            self._keep(settings, Trial(point, values * np.exp(off)))
+        return [self._seen[settings] for settings in fresh]
+
+
+def test_of_a_figure_that_some_seeds_lack_the_others_count():
+    """Its mean was taken for 0: it became 1 ns, and chance 11."""
+    model = Gaps(READ, (60,), lambda read: [read, 2 * read, 3 * read, 4 * read])
+    (trial,) = model.run([[0.5]])
+    before = model.typical(trial).copy()
+    model.look_over_seeds(trial)
+    assert model.typical(trial)[:3] / before[:3] == pytest.approx(np.exp([0.005, 0.01, 0]))
+    assert np.isnan(model.typical(trial)[3])
+    assert np.abs(model.chance).max() < 0.06
+    assert not model.chance[:, 2].any()
+    spreads = [
+        np.std(off, ddof=1) * np.sqrt(1 + 1 / len(off))
+        for off in ([0, 0.03, -0.05, 0.04], [0, 0.04, -0.01], [0, 0], [0.01, 0.03, 0.02])
+    ]
+    assert model.sigma == pytest.approx(np.hypot(0.02, spreads))
+
+
 def test_the_error_of_the_sample_is_not_added_to_what_seeds_say_of_it():
     """Both estimate the same; the larger counts."""
     of_seeds = np.std([0, 0.03, -0.05, 0.04], ddof=1)

@@ -207,23 +207,27 @@ class Model:
         runs = self._run({one: trial.places for one in settings})
         logs = np.array([np.log(run.emulated) for run in (trial, *runs) if run.status == "ok"])
         if len(logs) > 1:
-            mean = np.nan_to_num(logs.mean(axis=0))
-            self._luck = np.nan_to_num(logs[0]) - mean
-            self.chance = np.nan_to_num(logs - mean)
+            # A figure that is predicted may be missing with some seeds: of it the others count.
+            has = np.isfinite(logs)
+            seeds = np.maximum(has.sum(axis=0), 1)
+            mean = np.where(has, logs, 0.0).sum(axis=0) / seeds
+            self.chance = np.where(has & (seeds > 1), logs - mean, 0.0)
+            self._luck = self.chance[0]
             sample = np.array([target.known.error**2 for target in self.targets])
             larger = np.maximum(
-                (1 + 1 / len(logs)) * sample, self.difference_of_chance(self.chance)
+                (1 + 1 / seeds) * sample, self.difference_of_chance(self.chance, seeds)
             )
             self.sigma = np.sqrt(self.sigma**2 - 2 * sample + larger)
 
     @staticmethod
-    def difference_of_chance(off: np.ndarray) -> np.ndarray:
+    def difference_of_chance(off: np.ndarray, seeds: np.ndarray | None = None) -> np.ndarray:
         """Of values `off` the mean of some seeds: variance of what was measured less that mean.
+        `seeds` that have each figure; without them all.
 
         Repeated measurements do not make it less: fio's offsets are the same in each.
         """
-        seeds = len(off)
-        return (off**2).sum(axis=0) / (seeds - 1) * (1 + 1 / seeds)
+        count = np.asarray(len(off) if seeds is None else seeds)
+        return (off**2).sum(axis=0) / np.maximum(count - 1, 1) * (1 + 1 / count)
 
     def widen_by_roughness(self, best: Trial, slopes: np.ndarray) -> None:
         """Adds to every sigma what runs near the best differ from what `slopes` say.
