@@ -8,7 +8,7 @@ from tlmssd.calibrate.measured import figures_of
 from tlmssd.compare import compare
 from tlmssd.compare.page import page_of
 from tlmssd.errors import InputError
-from tlmssd.fio_json import FioResult, failed_jobs
+from tlmssd.fio_json import FioResult, check_jobs, failed_jobs
 from tlmssd.pictures.notebook import result_html
 
 RATES = {"read.iops", "read.bandwidth", "read.mean"}
@@ -171,3 +171,26 @@ def test_other_files_are_refused_with_one_line(tmp_path, text, complaint):
         FioResult(path)
     assert str(path) in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("size", "runtime", "bandwidth", "complaint"),
+    [
+        (512, 600_000, 0, None),  # 0.85 B/s, of which fio writes the whole bytes
+        (512, 300_000, 1, None),  # 1.7 B/s
+        (512, 300_000, 0, "1 commands at a rate of 0"),
+        (512, None, 0, "1 commands at a rate of 0"),
+        (0, 600_000, 0, "1 commands at a rate of 0"),
+        (512, 600_000, 40, "make commands of"),
+        (1 << 20, 60_000, 3, "make commands of"),
+    ],
+)
+def test_a_job_may_be_very_slow(tmp_path, size, runtime, bandwidth, complaint):
+    section = direction(1e6, 1) | {"io_bytes": size, "runtime": runtime, "bw_bytes": bandwidth}
+    section["iops"] = 1000 / (runtime or 1000)
+    path = write(tmp_path / "fio.json", {"jobname": "slow", "read": section}).folder
+    if complaint is None:
+        check_jobs(path)
+    else:
+        with pytest.raises(InputError, match=complaint):
+            check_jobs(path)

@@ -114,17 +114,20 @@ def _copies(content: Mapping, job: Mapping) -> float:
 
 
 def _check_rates(part: Mapping, place: str) -> None:
-    """fio divides commands and bytes by one runtime; below 1 ms it has none, and no rates."""
+    """fio divides commands and bytes by one runtime (ms); below 1 ms it has none, and no rates. The
+    rate in bytes has no fraction: less than 1 B/s is 0."""
     commands, size = (_number(part, key, place, 0) for key in ("total_ios", "io_bytes"))
-    if not commands or _number(part, "runtime", place, math.inf) == 0:
+    runtime = _number(part, "runtime", place)
+    if not commands or runtime == 0:
         return
     iops, bandwidth = (_number(part, key, place, math.inf) for key in ("iops", "bw_bytes"))
+    is_slow = runtime is not None and 1000 * size / runtime < 1
     for key, value in (("iops", iops), ("bw_bytes", bandwidth)):
-        if value == 0:
+        if value == 0 and not (is_slow and size and key == "bw_bytes"):
             raise InputError(f"{place}: {commands:g} commands at a rate of 0 ({key})")
     if size and iops < math.inf and bandwidth < math.inf:
         here, there = bandwidth / iops, size / commands
-        if not 1 / SAME_SIZE < here / there < SAME_SIZE:
+        if here >= SAME_SIZE * there or (bandwidth + 1) / iops <= there / SAME_SIZE:
             raise InputError(
                 f"{place}: iops {iops:g} and bw_bytes {bandwidth:g} make commands of {here:.3g} B, "
                 f"and io_bytes {size:g} of {commands:g} commands makes {there:.3g} B"
