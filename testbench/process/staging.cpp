@@ -154,8 +154,17 @@ std::vector<std::string> names_in(const fs::path& folder, std::error_code& error
   if (entries == nullptr && errno == ENOMEM) throw std::bad_alloc();
   if (entries == nullptr) error.assign(errno, std::generic_category());
   std::vector<std::string> names;
-  while (const dirent* const entry = entries ? readdir(entries.get()) : nullptr) {
+  if (entries == nullptr) return names;
+  for (;;) {
+    errno = 0;  // readdir() returns null at the end and for an error
+    const dirent* const entry = readdir(entries.get());
+    if (entry == nullptr) break;
     if (const std::string_view name = entry->d_name; name != "." && name != "..") names.emplace_back(name);
+  }
+  if (errno == ENOMEM) throw std::bad_alloc();
+  if (errno != 0) {
+    error.assign(errno, std::generic_category());
+    names.clear();
   }
   return names;
 }

@@ -2,8 +2,14 @@
 // owner is dead.
 #include "testbench/process/staging.h"
 
+#include <array>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <fstream>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,7 +51,52 @@ void die_at_work(const fs::path& folder, Staging::Kind kind) {
   waitpid(child, nullptr, 0);
 }
 
+/// From now on this process cannot read a folder that it has opened: the system answers `error`.
+/// False where it does not let processes filter their calls.
+bool forbid_reading_folders(unsigned error) {
+  std::array<sock_filter, 4> program{{
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, 0},  // the call's number
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, SYS_getdents64},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | error},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+  }};
+  const sock_fprog filter{program.size(), program.data()};
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter, 0, 0) == 0;
+}
+
+/// What names_in() says of a folder that the system does not let be read.
+enum Answer : int { k_no_filter, k_refused, k_no_memory, k_names };
+int answer_with(unsigned error, const fs::path& folder) {
+  const pid_t child = fork();
+  if (child == 0) {
+    if (!forbid_reading_folders(error)) _exit(k_no_filter);
+    try {
+      std::error_code said;
+      const bool none = names_in(folder, said).empty();
+      _exit(none && said.value() == static_cast<int>(error) ? k_refused : k_names);
+    } catch (const std::bad_alloc&) {
+      _exit(k_no_memory);
+    }
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
 }  // namespace
+
+TEST_CASE("a folder that can be opened and not be read is not empty") {
+  const Scratch scratch;
+  std::ofstream(scratch.path() / "users.txt") << "mine";
+  const int refused = answer_with(EIO, scratch.path());
+  if (refused == k_no_filter) {
+    WARN("this system does not let processes filter their calls");
+    return;
+  }
+  CHECK(refused == k_refused);
+  CHECK(answer_with(ENOMEM, scratch.path()) == k_no_memory);
+}
 
 TEST_CASE("things under construction have names of their own and go with their owner") {
   const Scratch scratch;
