@@ -64,7 +64,8 @@ std::string rounding_text(const PlacementCounts& counts) {
   };
   add(counts.widened, "widened");
   add(counts.narrowed, "trims narrowed");
-  add(counts.too_small, "trims of none passed over");
+  if (counts.too_small > 0)
+    text += fmt::format("; trims of no whole logical block passed over: {}", counts.too_small);
   return text;
 }
 

@@ -193,4 +193,24 @@ TEST_CASE("results are put in place whole, and only over earlier results", "[pro
   CHECK((nowhere.code == 2 || fs::exists(folder / "no/such/folder/report.json")));
 }
 
+TEST_CASE("what was done to fit requests to logical blocks is said of the load", "[program]") {
+  const Folder folder;
+  const std::string head = "fio version 2 iolog\n/dev/x add\n/dev/x open\n/dev/x write 0 4096\n";
+  const std::string passed_over = "; trims of no whole logical block passed over: 1";
+  const std::string widened = "; to whole logical blocks widened: 1";
+  for (const auto& [requests, said] :
+       {std::pair{"/dev/x trim 512 512\n", passed_over}, std::pair{"/dev/x write 512 512\n", widened},
+        std::pair{"/dev/x write 512 512\n/dev/x trim 512 512\n", widened + passed_over},
+        std::pair{"/dev/x trim 4096 4096\n", std::string()}}) {
+    INFO(requests);
+    static_cast<void>(folder.write("t.log", head + requests));
+    const std::string scenario = folder.write("s.yaml", replaced(k_small, k_small_load, "{trace: t.log}"));
+    const Json report = report_of(folder, scenario, "out");
+    const auto text = report["results"]["loads"][0]["description"].get<std::string>();
+    INFO(text);
+    CHECK(text.ends_with(said));
+    CHECK((text.find("whole logical block") == std::string::npos) == said.empty());
+  }
+}
+
 }  // namespace tlmssd::program_tests
