@@ -146,6 +146,7 @@ load: {rw: write, bs: 128k, iodepth: 16, io_size: 200m}
   INFO(report["findings"].dump());
   CHECK(report["statistics"]["flash"]["bus_utilisation"]["value"] > 0.9);
   CHECK(report["statistics"]["flash"]["bus_memory"]["value"] > 0.8);
+  REQUIRE_FALSE(report["findings"].empty());
   for (const Json& one : report["findings"]) CHECK(one["cause"] == "the DRAM");
   const double now = iops_of(report, "write");
   CHECK(iops_of(run_with({"ssd.flash.bus=2400 MT/s"}, text), "write") < 1.1 * now);
