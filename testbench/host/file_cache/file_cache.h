@@ -111,8 +111,6 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
     stats_ = {};
     policy_->reset_statistics();
   }
-  /// What is known of the files; null: nothing.
-  [[nodiscard]] const std::shared_ptr<const AppFiles>& apps() const { return apps_; }
   void archive(Archive& archive) override;
   [[nodiscard]] Identity identity() const override;
   void describe_stall(std::string& text) const override;

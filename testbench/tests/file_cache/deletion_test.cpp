@@ -24,10 +24,10 @@ RigOptions apps_cache(const std::string& admission, std::uint32_t files, std::ui
 }
 
 Step read(const Rig& rig, FileNumber file) {
-  return {HostOpcode::read, file * rig.files().file_size, rig.cache.apps()->bytes(file)};
+  return {HostOpcode::read, file * rig.files().file_size, rig.cache.files().apps->bytes(file)};
 }
 Step remove(const Rig& rig, FileNumber file) {
-  return {HostOpcode::trim, file * rig.files().file_size, rig.cache.apps()->bytes(file)};
+  return {HostOpcode::trim, file * rig.files().file_size, rig.cache.files().apps->bytes(file)};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ TEST_CASE("a file that has been deleted has no copy and comes anew") {
       go({read(rig, 0)});
       const FileCache::Statistics& s = rig.cache.statistics();
       if (!rig.violations().empty()) throw std::runtime_error(rig.violations());
-      const Bytes twice = 2 * rig.cache.apps()->bytes(0) + rig.cache.apps()->bytes(1);
+      const Bytes twice = 2 * rig.cache.files().apps->bytes(0) + rig.cache.files().apps->bytes(1);
       return std::array<std::uint64_t, 8>{
           s.hits,
           s.misses,
@@ -108,7 +108,7 @@ TEST_CASE("statistics reset are those of the policy, too") {
 TEST_CASE("a fetch takes as long as its file's own size, and that is written") {
   Rig rig(apps_cache("all", 40, 20));
   for (FileNumber file = 0; file < 40; file += 7) {
-    const Bytes bytes = rig.cache.apps()->bytes(file);
+    const Bytes bytes = rig.cache.files().apps->bytes(file);
     INFO("file " << file << " of " << bytes << " B");
     rig.seen.clear();
     const Bytes before = rig.cache.statistics().bytes_written;
@@ -132,7 +132,7 @@ TEST_CASE("only whole files are deleted, and only those of apps") {
   };
   Rig rig(apps_cache("all", 6, 3));
   const std::uint64_t first = rig.cache.blocks();
-  const std::uint32_t blocks = rig.cache.apps()->blocks(0);
+  const std::uint32_t blocks = rig.cache.files().apps->blocks(0);
   CHECK(status(rig, {{first, blocks}}) == HostStatus::success);
   CHECK(status(rig, {{first, blocks + 1}}) == HostStatus::lba_out_of_range);
   CHECK(status(rig, {{first + 1, blocks}}) == HostStatus::lba_out_of_range);
@@ -187,11 +187,6 @@ TEST_CASE("deletions at any time lose no slot and leave nothing behind") {
 }
 
 TEST_CASE("the lives of files as a load") {
-  const auto files_of = [](const Rig& rig) {
-    DriveSize files = rig.files();
-    files.apps = rig.cache.apps();
-    return files;
-  };
   Rig rig(apps_cache("all", 100, 60));
   LoadConfig config;
   config.kind.name = "files";
@@ -199,7 +194,7 @@ TEST_CASE("the lives of files as a load") {
   config.generator.number_ios = 3000;
   config.generator.io_size = "1g";
   config.generator.iodepth = 4;
-  rig.run(std::move(make_loads(config, files_of(rig), 3).front()));
+  rig.run(std::move(make_loads(config, rig.cache.files(), 3).front()));
   const FileCache::Statistics& s = rig.cache.statistics();
   CHECK(s.accesses == 3000);  // deletions come on top
   CHECK(s.deleted > 500);

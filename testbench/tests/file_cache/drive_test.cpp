@@ -40,7 +40,7 @@ Load accesses(const Simulation& simulation, std::uint64_t count, std::uint32_t d
   config.generator.bs = "256k";
   config.generator.io_size = std::to_string(count * 256_KiB);
   config.generator.iodepth = depth;
-  config.generator.random_distribution = simulation.file_cache()->apps() ? "lives" : "zipf:1.1";
+  config.generator.random_distribution = simulation.files_size().apps ? "lives" : "zipf:1.1";
   return std::move(make_loads(config, simulation.files_size(), seed).front());
 }
 
