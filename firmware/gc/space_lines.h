@@ -1,6 +1,6 @@
-// Host program units that wait for space in a parallel unit, first come first served: a line for
-// blocks in SLC mode, and one for the native blocks of each placement handle, because each needs
-// room in an open block of its own.
+// Program units of the host, and of what features add to these, that wait for space in a parallel
+// unit, first come first served: a line for blocks in SLC mode, and one for the native blocks of
+// each placement handle, because each needs room in an open block of its own.
 #pragma once
 
 #include <cstddef>
@@ -53,6 +53,9 @@ class SpaceLines {
     --line(waiter.job).waiting;
     waiters_.erase(waiter);
   }
+  /// The same of a program for which no command waits: nothing is charged to it.
+  void begin(const ProgramJob& job) { ++line(job).waiting; }
+  void end(const ProgramJob& job) { --line(job).waiting; }
   /// Someone waits, to whom collection's operations are charged.
   [[nodiscard]] bool awaited() const { return !waiters_.empty(); }
   /// Collection has carried out what `operation` was charged with since `start`.

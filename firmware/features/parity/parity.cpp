@@ -267,8 +267,7 @@ Task<bool> Parity::place(Forming& forming) {
   SpaceLines& lines = gc_.lines(job.pu);
   bool my_turn = !lines.must_queue(job);
   if (my_turn && core_.pool.can_claim(job.pu, job.target)) co_return true;
-  SpaceLines::Waiter waiter(job);
-  lines.begin(waiter);
+  lines.begin(job);
   for (;;) {
     gc_.kick(job.pu);
     if (!takes(forming) || (my_turn && core_.pool.can_claim(job.pu, job.target))) break;
@@ -276,7 +275,7 @@ Task<bool> Parity::place(Forming& forming) {
     lines.resumed(job);
     my_turn = true;
   }
-  lines.end(waiter);
+  lines.end(job);
   const bool placed = takes(forming) && core_.pool.can_claim(job.pu, job.target);
   if (!placed) gc_.claimed(job);
   co_return placed;

@@ -54,6 +54,30 @@ TEST_CASE("who waits for collection waits for the host where collection stands b
   CHECK(later.total() == 0);
 }
 
+TEST_CASE("a program for which no command waits has its place in the line, and is not charged") {
+  SpaceLines lines(1);
+  ProgramJob parity;
+  ProgramJob of_host;
+  lines.begin(parity);
+  CHECK(lines.waiting() == 1);
+  CHECK(lines.native_waits());
+  CHECK(lines.must_queue(of_host));
+  CHECK_FALSE(lines.awaited());
+  {
+    SpaceLines::Waiter waiter(of_host);
+    lines.begin(waiter);
+    CHECK(lines.awaited());
+    const Ledger erase = erase_at(1000);
+    lines.charge(erase, 1000);
+    CHECK(of_host.ledger.mark() == 1100);
+    CHECK(parity.ledger.total() == 0);
+    lines.end(waiter);
+  }
+  CHECK_FALSE(lines.awaited());
+  lines.end(parity);
+  CHECK(lines.waiting() == 0);
+}
+
 TEST_CASE("a wait for room is one for collection by the mean share of the programs that ended meanwhile") {
   CollectionWait sums;
   sums.add(program(1000, 1000));  // before the wait
