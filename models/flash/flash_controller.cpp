@@ -41,7 +41,6 @@ Reply FlashController::request(unsigned /*index*/, tlm::tlm_generic_payload& pay
   job.memory_open = false;
   job.data_wanted = false;
   job.flash_done = false;
-  job.decoded = false;
   plan_senses(*op);
   if (counts_errors(*op)) place_errors(*op, take_errors());
   Route& route = routes_[index(op->die)];
@@ -242,17 +241,16 @@ Picoseconds FlashController::decoded(FlashOp& op) {
 
 /// The channel is done with the operation; memory and decoder may not be.
 void FlashController::flash_done(FlashJob& job) {
+  if (!job.flash_done) {
+    job.flash_end = job.op->code == EccCode::none ? event_queue_.now() : decoded(*job.op);
+    job.data_ready = std::max(job.data_ready, job.flash_end);
+  }
   job.flash_done = true;
-  if (!job.decoded && job.op->code != EccCode::none)
-    job.data_ready = std::max(job.data_ready, decoded(*job.op));
-  job.decoded = true;
   if (job.memory_open) return;
   const Picoseconds now = event_queue_.now();
   const Picoseconds end = std::max(job.data_ready, now);
-  if (job.op->ledger != nullptr && end > job.op->ledger->mark()) {
-    memory_late_ += end - job.op->ledger->mark();
-    job.op->ledger->charge(Cause::memory, end);
-  }
+  memory_late_ += end - job.flash_end;
+  if (job.op->ledger != nullptr && end > job.op->ledger->mark()) job.op->ledger->charge(Cause::memory, end);
   if (end > now) {
     event_queue_.at(end, &FlashController::respond_due, &job);
   } else {
@@ -275,9 +273,8 @@ void FlashController::report(StatisticsSink& sink) const {
   sink.value("outstanding", outstanding_, "", "operations queued or running at the end");
   sink.value("memory_transfers", memory_transfers_, "", "DMA transfers between channels and DRAM");
   sink.value("memory_bytes", memory_bytes_, "B", "moved by these");
-  sink.value(
-      "memory_late", static_cast<double>(memory_late_) * 1e-6, "us",
-      "time for which operations waited for DRAM after the channel was done, of operations with a ledger");
+  sink.value("memory_late", static_cast<double>(memory_late_) * 1e-6, "us",
+             "time for which operations waited for DRAM after channel and decoder were done");
   sink.open("decoders", "what was read with a code");
   ecc_.report(sink, event_queue_.now());
   sink.close();

@@ -156,10 +156,13 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
   FlashChannel* channel = nullptr;
   BusyBefore* busy_before = nullptr;  // of the die, when the wait for it began; null: it does not wait
   Picoseconds arrived = 0;            // at the channel, or at its present step
-  Picoseconds suspendable = 0;        // next suspend not before this instant
-  std::uint16_t pages_done = 0;       // program: pages (in each plane) of the steps that are through
-  std::uint16_t pages_now = 0;        // of the step under way
-  std::uint16_t suspends = 0;         // of the step under way
+  union {
+    Picoseconds suspendable = 0;  // next suspend not before this instant
+    Picoseconds flash_end;        // the controller's, once flash is done: when channel and decoder are
+  };
+  std::uint16_t pages_done = 0;  // program: pages (in each plane) of the steps that are through
+  std::uint16_t pages_now = 0;   // of the step under way
+  std::uint16_t suspends = 0;    // of the step under way
   DieQueue queue = DieQueue::normal;
   bool unsuspendable : 1 = false;      // it: the die has said that it is too late
   std::uint8_t not_suspended : 3 = 0;  // it, because of these limits: a bit for each
@@ -168,7 +171,6 @@ struct FlashExtension : tlm::tlm_extension<FlashExtension> {
   bool memory_open : 1 = false;  // memory has not answered yet
   bool data_wanted : 1 = false;  // the channel waits for the data of a program
   bool flash_done : 1 = false;
-  bool decoded : 1 = false;  // it is known when what was read will have been
   FlashController* controller = nullptr;
   Picoseconds data_ready = 0;  // memory and decoder are done
 

@@ -465,6 +465,13 @@ TEST_CASE("what the controller moves, and how late memory is, is of what has bee
   CHECK(told["memory_transfers"] == 1);
   CHECK(told["memory_bytes"] == 16384);
   CHECK(told["memory_late"] == Approx(static_cast<double>(late) * 1e-6));
+  Operation background = make(b, FlashCommand::read, 0, 0, 0);
+  background.op.spare = background.spare.data();
+  background.op.stamps = background.stamps.data();
+  background.op.ledger = nullptr;  // as of collection, for which nobody waits
+  b.cpu.submit(background.op);
+  b.run();
+  CHECK(statistics_of(b.array.controller())["memory_late"] == Approx(static_cast<double>(2 * late) * 1e-6));
   b.array.reset_statistics();
   told = statistics_of(b.array.controller());
   CHECK(told["memory_transfers"] == 0);
