@@ -34,7 +34,7 @@ struct ProgramPlan {
   std::uint32_t holes = 0;          ///< slots of a block-mapped region that hold no unit
   std::uint32_t folded = 0;         ///< units of garbage collection that come from a block in SLC mode
   bool scattered = false;           ///< units of the write buffer that do not follow one another
-  bool evicted = false;             ///< all of it comes from a cache
+  bool evicted = false;             ///< behind a cache: nothing of it came from the host past that
   bool awaited = false;             ///< collection makes it while host programs wait for space
   bool reserved = false;            ///< has been promised a multi-plane page in SLC mode
   bool from_static = false;         ///< some come from a block that never leaves that mode

@@ -44,7 +44,7 @@ class FlushQueue {
  public:
   FlushQueue(Core& core, const WriteBuffer& buffer) : core_(core), buffer_(buffer) {}
 
-  /// The job says whether all of it was evicted from a cache.
+  /// The job says whether nothing of it came from the host past a cache.
   void dispatched(ProgramJob& job) {
     job.number = ++dispatched_;
     line_of(job).push(job);
@@ -78,7 +78,7 @@ class FlushQueue {
   const WriteBuffer& buffer_;
   IntrusiveQueue<Flushed> flushes_;
   Jobs jobs_;
-  Jobs evictions_;  ///< those of which all was evicted from a cache
+  Jobs evictions_;  ///< those of which nothing came from the host past a cache
   std::uint64_t dispatched_ = 0;
 };
 
