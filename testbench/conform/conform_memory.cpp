@@ -414,16 +414,16 @@ void MemoryConformance::debug() {
 /// comes first is the memory's business.
 void MemoryConformance::phases() {
   if (!shape_.blocking) one_by_one(longest_, tlm::TLM_WRITE_COMMAND);
-  const std::uint32_t lanes = parts(k_most_outstanding);
+  const std::uint32_t count = parts(k_most_outstanding);
   for (int i = 0; i < k_accesses && phases_wrong_.empty(); ++i) {
     auto* const access = new Access(&pool_);
     pool_.used.insert(access);
     access->acquire();
-    const std::uint32_t lane = static_cast<std::uint32_t>(i) % lanes;
-    fill_part(*access, lane, lanes);
+    const std::uint32_t part = static_cast<std::uint32_t>(i) % count;
+    fill_part(*access, part, count);
     issue(*access);
-    // One lane again only when all of them have been answered.
-    while (phases_wrong_.empty() && (requesting_ != nullptr || (lane + 1 == lanes && outstanding_ > 0))) {
+    // The first part again only when all of them have been answered.
+    while (phases_wrong_.empty() && (requesting_ != nullptr || (part + 1 == count && outstanding_ > 0))) {
       wait_for_progress();
       collect();
     }

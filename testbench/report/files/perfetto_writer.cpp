@@ -121,26 +121,26 @@ std::uint64_t PerfettoWriter::group(TrackKind kind) {
 std::uint64_t PerfettoWriter::parent_of(const Track& track) {
   if (track.kind != TrackKind::plane) return group(track.kind);
   const Track die{TrackKind::die, track.index, 0};
-  std::vector<Lane>& lanes = lanes_[die];
-  if (lanes.empty()) {
-    lanes.push_back({++last_uuid_, 0});
+  std::vector<Part>& parts = parts_[die];
+  if (parts.empty()) {
+    parts.push_back({++last_uuid_, 0});
     describe(last_uuid_, group(TrackKind::die), name_of(die), static_cast<std::int32_t>(die.index));
   }
-  return lanes.front().uuid;
+  return parts.front().uuid;
 }
 
-/// A lane of the track on which the slice overlaps nothing: the one that has been free the
+/// A part of the track on which the slice overlaps nothing: the one that has been free the
 /// shortest.
-std::uint64_t PerfettoWriter::lane_for(const TraceSlice& slice) {
-  std::vector<Lane>& lanes = lanes_[slice.track];
-  Lane* best = nullptr;
-  for (Lane& lane : lanes) {
-    if (lane.until <= slice.start && (best == nullptr || lane.until > best->until)) best = &lane;
+std::uint64_t PerfettoWriter::part_for(const TraceSlice& slice) {
+  std::vector<Part>& parts = parts_[slice.track];
+  Part* best = nullptr;
+  for (Part& part : parts) {
+    if (part.until <= slice.start && (best == nullptr || part.until > best->until)) best = &part;
   }
   if (best == nullptr) {
     const std::uint64_t parent = parent_of(slice.track);
-    lanes.push_back({++last_uuid_, 0});
-    best = &lanes.back();
+    parts.push_back({++last_uuid_, 0});
+    best = &parts.back();
     const std::uint32_t rank = slice.track.kind == TrackKind::plane ? slice.track.plane : slice.track.index;
     describe(best->uuid, parent, name_of(slice.track), static_cast<std::int32_t>(rank));
   }
@@ -149,7 +149,7 @@ std::uint64_t PerfettoWriter::lane_for(const TraceSlice& slice) {
 }
 
 void PerfettoWriter::write(const TraceSlice& slice) {
-  const std::uint64_t track = lane_for(slice);
+  const std::uint64_t track = part_for(slice);
   const auto made = [&](std::int32_t type, auto&& more) {
     std::string text;
     protozero::pbf_writer writer(text);

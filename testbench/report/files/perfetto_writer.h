@@ -3,7 +3,7 @@
 //
 // Perfetto counts nanoseconds: times are rounded down to them; who needs picoseconds says them in
 // an argument. Slices of one track must follow or contain one another, so slices that overlap go to
-// lanes of the same name, which Perfetto's viewer draws as one track. Packets may be written in any
+// tracks of the same name, which Perfetto's viewer draws as one. Packets may be written in any
 // order of time.
 #pragma once
 
@@ -69,7 +69,7 @@ class PerfettoWriter {
   void close() { file_.close(); }
 
  private:
-  struct Lane {
+  struct Part {
     std::uint64_t uuid;
     Picoseconds until;  ///< the end of its last slice
   };
@@ -77,12 +77,12 @@ class PerfettoWriter {
                 bool counter = false);
   std::uint64_t group(TrackKind kind);
   std::uint64_t parent_of(const Track& track);
-  std::uint64_t lane_for(const TraceSlice& slice);
+  std::uint64_t part_for(const TraceSlice& slice);
   void packet(Picoseconds when, std::string_view event);
   void flush_packet(std::string_view packet);
 
   OutputFile file_;
-  std::map<Track, std::vector<Lane>> lanes_;
+  std::map<Track, std::vector<Part>> parts_;
   std::map<std::string, std::uint64_t> counters_;
   std::uint64_t groups_ = 0;  ///< a bit for each kind that has been described
   std::uint64_t last_uuid_ = k_track_kinds;

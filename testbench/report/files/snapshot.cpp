@@ -43,7 +43,7 @@ struct FrameHeader {
 
 /// Mixes eight bytes at a time; `frame` is the frame's number, so that swapped frames show.
 std::uint64_t checksum(const char* data, std::size_t size, std::uint64_t frame) {
-  std::array<std::uint64_t, 4> lane = {frame + k_golden, size, 0x2545F4914F6CDD1DU, ~frame};
+  std::array<std::uint64_t, 4> sums = {frame + k_golden, size, 0x2545F4914F6CDD1DU, ~frame};
   const auto mix = [](std::uint64_t state, std::uint64_t word) {
     return std::rotl(state ^ (word * 0xC2B2AE3D27D4EB4FU), 31) * 0x9E3779B185EBCA87U;
   };
@@ -52,12 +52,12 @@ std::uint64_t checksum(const char* data, std::size_t size, std::uint64_t frame) 
     for (std::size_t i = 0; i < 4; ++i) {
       std::uint64_t word = 0;
       std::memcpy(&word, data + at + i * 8, 8);
-      lane[i] = mix(lane[i], word);
+      sums[i] = mix(sums[i], word);
     }
   }
-  for (; at < size; ++at) lane[0] = mix(lane[0], static_cast<unsigned char>(data[at]));
+  for (; at < size; ++at) sums[0] = mix(sums[0], static_cast<unsigned char>(data[at]));
   std::uint64_t result = 0;
-  for (const std::uint64_t part : lane) result = mix(result, part) ^ (part >> 29U);
+  for (const std::uint64_t part : sums) result = mix(result, part) ^ (part >> 29U);
   return result;
 }
 
