@@ -468,7 +468,7 @@ TEST_CASE("what the controller moves, and how late memory is, is of what has bee
   Operation background = make(b, FlashCommand::read, 0, 0, 0);
   background.op.spare = background.spare.data();
   background.op.stamps = background.stamps.data();
-  background.op.ledger = nullptr;  // as of collection, for which nobody waits
+  background.op.ledger = nullptr;  // as of collection, for which no command waits
   b.cpu.submit(background.op);
   b.run();
   CHECK(statistics_of(b.array.controller())["memory_late"] == Approx(static_cast<double>(2 * late) * 1e-6));
