@@ -213,6 +213,9 @@ def _ledger_figures(name: str, part: Mapping) -> Iterator[tuple[str, Metric]]:
 
 def _add(found: dict[str, Metric], name: str, part: object, unit: str) -> None:
     """Numbers, quantities {value, unit}, and groups of them; texts and lists are left out."""
+    if part is None and unit:  # a rate where no time has passed
+        found[name] = Metric(math.nan, unit)
+        return
     if isinstance(part, bool) or part is None:
         return
     if isinstance(part, (int, float)):

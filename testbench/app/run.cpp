@@ -335,7 +335,7 @@ std::uint64_t Run::measure_untimed() {
     simulation_->reset_statistics();
     begun = driver.completed();
   });
-  simulation_->run_untimed_together(loads_);
+  simulation_->run_untimed_together(loads_, measurement_.get());
   simulation_->driver().set_measurement_hook(nullptr);
   measurement_->finish(0);
   return driver.completed() - begun;

@@ -247,11 +247,11 @@ void Simulation::warm_up(Load& load) {
   untimed([&] { drain_untimed(); });
 }
 
-void Simulation::run_untimed_together(std::vector<Load>& loads) {
+void Simulation::run_untimed_together(std::vector<Load>& loads, Measurement* measurement) {
   reset_statistics();
   untimed([&] {
     ssd_->put_off_background(false);
-    driver_->run_untimed(loads);
+    driver_->run_untimed(loads, measurement);
   });
 }
 

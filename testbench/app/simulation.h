@@ -81,7 +81,7 @@ class Simulation {
   /// before.
   void warm_up(Load& load);
   /// Carries out all loads at once, in turn, without simulated time; not drained afterwards.
-  void run_untimed_together(std::vector<Load>& loads);
+  void run_untimed_together(std::vector<Load>& loads, Measurement* measurement = nullptr);
   /// Runs `loads` in simulated time until all are done. Statistics of the drive start with the
   /// measurement. Throws DataMismatch, NandViolation, or Stalled with what the drive knows about
   /// it.

@@ -401,7 +401,7 @@ std::string HostDriver::describe_outstanding() const {
 
 // ---- untimed
 
-void HostDriver::run_untimed(std::vector<Load>& loads) {
+void HostDriver::run_untimed(std::vector<Load>& loads, Measurement* measurement) {
   for (const Load& load : loads) {
     if (load.endless())
       throw InputError("time_based: no time passes in an untimed run, which would never end");
@@ -414,14 +414,19 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
   }
   UntimedTurns turns(loads, scoreboard_, config_.seed);
   PlacedRequest request;
+  const auto end_request = [&](const UntimedLoad& load, HostOpcode opcode, HostStatus status, Bytes bytes) {
+    if (status != HostStatus::success) ++failed_;
+    ++requests_done_;
+    if (measurement != nullptr && ramping_ == 0)
+      measurement->tally(static_cast<std::uint16_t>(load.number), opcode, status, bytes);
+  };
   while (UntimedLoad* const load = turns.next()) {
     if (!load->requests.next(request)) {
       if (load->requests.given() < load->requests.load().ramp_requests) end_ramp();
       if (load->requests.load().end_fsync && load->unflushed) {
         request = PlacedRequest{};
         request.opcode = HostOpcode::flush;
-        if (carry_out_untimed(request) != HostStatus::success) ++failed_;
-        ++requests_done_;
+        end_request(*load, HostOpcode::flush, carry_out_untimed(request), 0);
       }
       turns.end();
       continue;
@@ -433,15 +438,16 @@ void HostDriver::run_untimed(std::vector<Load>& loads) {
       if (ramping_ == 0) ++end.measured;
     }
     PlacedRequest piece = request;
-    bool failed = false;
+    const Bytes bytes = Bytes{request.blocks} * config_.lba_bytes;
+    HostStatus status = HostStatus::success;
     do {
       piece.blocks = config_.limit.first_piece(request);
-      failed |= carry_out_untimed(piece) != HostStatus::success;
+      const HostStatus of_piece = carry_out_untimed(piece);
+      if (status == HostStatus::success) status = of_piece;
       piece.lba = request.lba += piece.blocks;
       request.blocks -= piece.blocks;
     } while (request.blocks > 0);
-    if (failed) ++failed_;
-    ++requests_done_;
+    end_request(*load, request.opcode, status, bytes);
     if (load->requests.given() == load->requests.load().ramp_requests) end_ramp();
   }
 }

@@ -94,8 +94,9 @@ class HostDriver : public sc_core::sc_module {
   /// Starts `loads` at the event queue's present instant; sc_start() then runs them, and the event
   /// queue's process stops when they are done.
   void start(std::vector<Load>& loads, Measurement& measurement);
-  /// Carries out `loads` by debug transport, without simulated time.
-  void run_untimed(std::vector<Load>& loads);
+  /// Carries out `loads` by debug transport, without simulated time. `measurement`, if any, is told
+  /// what became of the requests behind the ramps of all loads.
+  void run_untimed(std::vector<Load>& loads, Measurement* measurement = nullptr);
   /// Commands in which a write of so many blocks from the beginning of a mapping page on is carried
   /// out; 0: not all of them are of whole units.
   [[nodiscard]] std::uint64_t whole_pieces(std::uint64_t blocks) const;

@@ -186,6 +186,17 @@ void OperationMeasurement::merge(const OperationMeasurement& other) {
 // ---------------------------------------------------------------------------------------------------------------
 // one load
 
+std::uint64_t Outcomes::count() const {
+  std::uint64_t sum = 0;
+  for (const std::uint64_t number : by_status) sum += number;
+  return sum;
+}
+
+void Outcomes::add(const Outcomes& other) {
+  for (std::size_t i = 0; i < k_statuses; ++i) by_status[i] += other.by_status[i];
+  bytes += other.bytes;
+}
+
 std::uint64_t LoadMeasurement::count() const {
   std::uint64_t sum = 0;
   for (const auto& operation : operations_) sum += operation.count();
@@ -195,6 +206,12 @@ std::uint64_t LoadMeasurement::count() const {
 Bytes LoadMeasurement::bytes() const {
   Bytes sum = 0;
   for (const auto& operation : operations_) sum += operation.bytes();
+  return sum;
+}
+
+Outcomes LoadMeasurement::untimed() const {
+  Outcomes sum;
+  for (const Outcomes& outcomes : untimed_) sum.add(outcomes);
   return sum;
 }
 
@@ -211,6 +228,7 @@ double LoadMeasurement::mean_depth() const {
 void LoadMeasurement::start(Picoseconds now) {
   for (auto& operation : operations_) operation = OperationMeasurement();
   device_.clear();
+  untimed_ = {};
   wholes_ = {};
   pieces_ = {};
   series_.clear();
@@ -313,6 +331,7 @@ void LoadMeasurement::merge(const LoadMeasurement& other) {
     if (!device_.empty())
       device_[op].merge(other.device_.empty() ? other.operations_[op] : other.device_[op]);
     wholes_[op] += other.wholes_[op];
+    untimed_[op].add(other.untimed_[op]);
     pieces_[op] += other.pieces_[op];
   }
 }
@@ -430,6 +449,12 @@ void Measurement::record_whole(const Completed& request) {
   if (loads_.size() == 1) return;
   all_.end(request);
   if (load.depth_ == 0) busy_.load_rests(request.load, request.completed);
+}
+
+void Measurement::tally(std::uint16_t load, HostOpcode opcode, HostStatus status, Bytes bytes) {
+  Outcomes& outcomes = loads_[load].untimed_[static_cast<std::size_t>(opcode)];
+  ++outcomes.by_status[static_cast<std::size_t>(status)];
+  if (status == HostStatus::success) outcomes.bytes += bytes;
 }
 
 void Measurement::fail(const Completed& command, bool not_submitted) {

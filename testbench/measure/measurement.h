@@ -142,6 +142,18 @@ class OperationMeasurement {
   SlowestCommands slowest_;
 };
 
+/// What has become of requests that were carried out without simulated time: nothing else is known
+/// of them.
+struct Outcomes {
+  std::array<std::uint64_t, k_statuses> by_status{};
+  Bytes bytes = 0;  ///< moved, or trimmed, by those that succeeded
+  [[nodiscard]] std::uint64_t count() const;
+  [[nodiscard]] std::uint64_t errors() const {
+    return count() - by_status[static_cast<std::size_t>(HostStatus::success)];
+  }
+  void add(const Outcomes& other);
+};
+
 /// One step of the time axis.
 struct SeriesStep {
   std::array<std::uint64_t, k_opcodes> commands{};  ///< that succeeded
@@ -171,6 +183,12 @@ class LoadMeasurement {
   }
   [[nodiscard]] std::uint64_t count() const;
   [[nodiscard]] Bytes bytes() const;
+  /// Of a run without simulated time.
+  [[nodiscard]] const Outcomes& untimed(HostOpcode opcode) const {
+    return untimed_[static_cast<std::size_t>(opcode)];
+  }
+  /// All operations together.
+  [[nodiscard]] Outcomes untimed() const;
   /// Steps of equal width (step_width()) from the start of measurement; the last one may be cut
   /// short by the end.
   [[nodiscard]] const std::vector<SeriesStep>& series() const { return series_; }
@@ -211,6 +229,7 @@ class LoadMeasurement {
   std::vector<OperationMeasurement> device_;
   std::array<std::uint64_t, k_opcodes> wholes_{};
   std::array<std::uint64_t, k_opcodes> pieces_{};
+  std::array<Outcomes, k_opcodes> untimed_{};
   std::vector<SeriesStep> series_;
   std::array<LatencySteps, k_opcodes> latency_steps_;
   std::vector<Picoseconds> time_at_depth_;
@@ -257,6 +276,8 @@ class Measurement {
   void record(const Completed& command);
   /// A request that was split has completed with the last of its pieces, which have been recorded.
   void record_whole(const Completed& request);
+  /// A request of `load` has been carried out without simulated time.
+  void tally(std::uint16_t load, HostOpcode opcode, HostStatus status, Bytes bytes);
   /// Measurement starts here: forgets everything but the commands outstanding (end of warm-up).
   void reset(Picoseconds now);
   /// The run ends at `now`.

@@ -106,6 +106,17 @@ double group_bandwidth(const Group& group, Direction direction) {
   return per_second(bytes, longest) / 1024;
 }
 
+/// Requests that succeeded, with simulated time or without.
+Amount succeeded(const LoadMeasurement& load, Direction direction) {
+  Amount sum;
+  for (const HostOpcode opcode : direction) {
+    const Outcomes& untimed = load.untimed(opcode);
+    sum = sum + load.operation(opcode).succeeded() +
+          Amount{untimed.count() - untimed.errors(), untimed.bytes};
+  }
+  return sum;
+}
+
 Json direction_object(const LoadMeasurement& load, const Group& group, Direction direction) {
   const Picoseconds span = load.active();
   OperationMeasurement operation;
@@ -117,13 +128,14 @@ Json direction_object(const LoadMeasurement& load, const Group& group, Direction
   };
   const bool used = operation.count() != 0;
   const double rate = per_second(operation.bytes(), span);
-  Json json = {{"io_bytes", operation.bytes()},
-               {"io_kbytes", operation.bytes() >> 10U},
+  const Amount done = succeeded(load, direction);
+  Json json = {{"io_bytes", done.bytes},
+               {"io_kbytes", done.bytes >> 10U},
                {"bw_bytes", static_cast<std::uint64_t>(rate)},
                {"bw", static_cast<std::uint64_t>(rate / 1024)},
                {"iops", per_second(operation.succeeded().commands, span)},
                {"runtime", used ? milliseconds(span) : 0},
-               {"total_ios", operation.succeeded().commands},
+               {"total_ios", done.commands},
                {"short_ios", 0},
                {"drop_ios", 0}};
   json["slat_ns"] = latency_object(Histogram(), false);
@@ -211,7 +223,8 @@ Json job_object(const RunFacts& facts, const Measurement& measurement, std::size
   const Picoseconds runtime = load.active();
   std::uint64_t errors = 0;
   for (std::size_t op = 0; op < k_opcodes; ++op)
-    errors += load.operation(static_cast<HostOpcode>(op)).errors();
+    errors += load.operation(static_cast<HostOpcode>(op)).errors() +
+              load.untimed(static_cast<HostOpcode>(op)).errors();
   Group group;
   for (std::size_t other = 0; other < measurement.loads(); ++other) {
     if (reporting_group(facts, other) == reporting_group(facts, i)) group.push_back(&measurement.load(other));
@@ -231,7 +244,8 @@ Json job_object(const RunFacts& facts, const Measurement& measurement, std::size
   job["write"] = direction_object(load, group, k_write);
   job["trim"] = direction_object(load, group, k_trim);
   const OperationMeasurement& flush = load.operation(HostOpcode::flush);
-  job["sync"] = {{"total_ios", flush.count()}, {"lat_ns", latency_object(flush.latency(), true)}};
+  const std::uint64_t flushes = flush.count() + load.untimed(HostOpcode::flush).count();
+  job["sync"] = {{"total_ios", flushes}, {"lat_ns", latency_object(flush.latency(), true)}};
   job["job_runtime"] = milliseconds(runtime);
   job["usr_cpu"] = 0.0;
   job["sys_cpu"] = 0.0;

@@ -66,6 +66,29 @@ Json device_json(const LoadMeasurement& load, HostOpcode opcode, const RateWindo
           {"ledger", mean_ledger_json(device)}};
 }
 
+Json errors_json(const auto& with_status) {
+  Json errors = Json::object();
+  for (std::size_t i = 1; i < k_statuses; ++i) {
+    const auto status = static_cast<HostStatus>(i);
+    if (with_status(status) != 0) errors[std::string(name_of(status))] = with_status(status);
+  }
+  return errors;
+}
+
+/// Where no time has passed there are no rates.
+void add_no_rates(Json& json) {
+  json["iops"] = nullptr;
+  json["bandwidth"] = {{"value", nullptr}, {"unit", "B/s"}};
+}
+
+Json untimed_operation_json(const Outcomes& outcomes) {
+  Json json = {{"commands", outcomes.count()}, {"bytes", outcomes.bytes}};
+  add_no_rates(json);
+  json["errors"] = errors_json(
+      [&](HostStatus status) { return outcomes.by_status[static_cast<std::size_t>(status)]; });
+  return json;
+}
+
 Json operation_json(const OperationMeasurement& operation, const RateWindow& rates,
                     const std::vector<std::string>& loads) {
   Json json = object_for(k_most_members);
@@ -73,13 +96,7 @@ Json operation_json(const OperationMeasurement& operation, const RateWindow& rat
   json["bytes"] = operation.bytes();
   json["iops"] = rates.iops(operation);
   json["bandwidth"] = quantity(rates.bandwidth(operation), "B/s");
-  Json errors = Json::object();
-  for (std::size_t i = 1; i < k_statuses; ++i) {
-    const auto status = static_cast<HostStatus>(i);
-    if (operation.with_status(status) != 0)
-      errors[std::string(name_of(status))] = operation.with_status(status);
-  }
-  json["errors"] = errors;
+  json["errors"] = errors_json([&](HostStatus status) { return operation.with_status(status); });
   json["latency"] = latency_json(operation.latency());
   json["distribution"] = distribution_json(operation.latency());
   json["ledger"] = mean_ledger_json(operation);
@@ -145,14 +162,21 @@ void add_load(Json& json, const LoadMeasurement& load, const Measurement& measur
               const std::vector<std::string>& loads) {
   const Picoseconds span = measurement.span();
   const RateWindow& rates = measurement.rates();
-  json["commands"] = load.count();
-  json["bytes"] = load.bytes();
-  json["iops"] = rates.iops(load);
-  json["bandwidth"] = quantity(rates.bandwidth(load), "B/s");
+  const Outcomes untimed = load.untimed();
+  json["commands"] = load.count() + untimed.count();
+  json["bytes"] = load.bytes() + untimed.bytes;
+  if (span == 0) {
+    add_no_rates(json);
+  } else {
+    json["iops"] = rates.iops(load);
+    json["bandwidth"] = quantity(rates.bandwidth(load), "B/s");
+  }
   json["queue_depth"] = depth_json(load, span);
   json["operations"] = Json::object();
   for (std::size_t op = 0; op < k_opcodes; ++op) {
     const auto opcode = static_cast<HostOpcode>(op);
+    if (load.untimed(opcode).count() != 0)
+      json["operations"][std::string(name_of(opcode))] = untimed_operation_json(load.untimed(opcode));
     if (load.operation(opcode).count() == 0) continue;
     Json& entry = json["operations"][std::string(name_of(opcode))];
     entry = operation_json(load.operation(opcode), rates, loads);

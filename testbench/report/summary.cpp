@@ -44,6 +44,10 @@ class Page {
   /// Items after a heading, as many to a line as fit.
   void items(const std::string& heading, const std::vector<std::string>& items) {
     std::string text = fmt::format("{:<20}", heading);
+    if (text.size() > 20 || text.back() != ' ') {
+      line(cut(text, k_columns));
+      text = std::string(20, ' ');
+    }
     std::size_t at = text.size();
     for (std::size_t i = 0; i < items.size(); ++i) {
       if (at > 20 && at + 2 + items[i].size() > k_columns) {
@@ -117,7 +121,8 @@ void head(Page& page, const Json& report, const HostRun& run) {
   const std::string times =
       measured > 0
           ? fmt::format("{} simulated, {} measured", time_text(simulated * 1e12), time_text(measured * 1e12))
-      : simulated > 0 ? fmt::format("{} simulated, nothing measured", time_text(simulated * 1e12))
+      : simulated > 0 && report["results"]["total"]["commands"] == 0
+          ? fmt::format("{} simulated, nothing measured", time_text(simulated * 1e12))
                       : "untimed";
   page.line(fmt::format("Time    {}; took {:.1f} s, {} commands/s", times, run.seconds,
                         rate_text(static_cast<double>(run.commands) / std::max(run.seconds, 1e-9))));
@@ -261,6 +266,25 @@ void results(Page& page, const std::vector<ShownResults>& parts) {
   for (std::size_t i = 0; i < told; ++i) ledger(page, parts[i]);
 }
 
+/// What was carried out without simulated time.
+void counts(Page& page, const std::vector<ShownResults>& parts) {
+  page.gap();
+  const std::size_t told = std::min(parts.size(), k_most_parts);
+  for (std::size_t i = 0; i < told; ++i) {
+    std::vector<std::string> items;
+    for (const auto& [name, operation] : (*parts[i].results)["operations"].items()) {
+      std::string item = fmt::format("{} {}", name, count_text(number(operation, "commands")));
+      if (const double bytes = number(operation, "bytes"); bytes > 0) item += " (" + bytes_text(bytes) + ")";
+      for (const auto& [status, count] : operation["errors"].items())
+        item += fmt::format(", {} failed ({})", count.get<std::uint64_t>(), status);
+      items.push_back(std::move(item));
+    }
+    page.items(parts[i].name.empty() ? "Commands" : "Commands " + parts[i].name,
+               items.empty() ? std::vector<std::string>{"none"} : items);
+  }
+  if (told < parts.size()) page.line(fmt::format("and {} more loads, in the report", parts.size() - told));
+}
+
 /// The numbers of a group as "name value", those left out that are none.
 std::vector<std::string> group_items(const Json& group) {
   std::vector<std::string> result;
@@ -353,6 +377,8 @@ std::string summary(const Json& report, const HostRun& run) {
   if (timed) {
     results(page, parts);
     findings(page, report);
+  } else if (report["results"]["total"]["commands"] != 0) {
+    counts(page, parts);
   }
   rounds(page, report);
   targets(page, report);

@@ -44,7 +44,9 @@ struct Evidence {
   void say(const std::string& text, const std::string& look_at) const {
     advice.push_back({std::string(rule), text, look_at});
   }
-  [[nodiscard]] bool measured() const { return report["results"]["total"]["commands"] != 0; }
+  [[nodiscard]] bool measured() const {
+    return facts.timed && report["results"]["total"]["commands"] != 0;
+  }
 
   [[nodiscard]] double statistic(std::string_view name) const {
     return number_in(report["statistics"], name);

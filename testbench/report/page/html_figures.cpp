@@ -36,7 +36,7 @@ Json part(const ShownResults& shown) {
   Json json = {{"name", shown.name}, {"queue_depth", results["queue_depth"]}, {"series", results["series"]}};
   json["operations"] = Json::object();
   for (const auto& [name, measured] : results["operations"].items())
-    json["operations"][name] = operation(measured);
+    if (measured.contains("latency")) json["operations"][name] = operation(measured);
   return json;
 }
 

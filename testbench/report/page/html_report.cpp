@@ -87,6 +87,13 @@ std::string device_table_row(const Json& device) {
 
 void operation_rows(std::string& html, const std::string& load, const Json& operations) {
   for (const auto& [name, operation] : operations.items()) {
+    if (!operation.contains("latency")) {  // of an untimed run
+      html += fmt::format("<tr><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td>",
+                          html_text(load), html_text(name), operation["commands"].get<std::uint64_t>());
+      for (int column = 0; column < 9; ++column) html += "<td>-</td>";
+      html += "</tr>";
+      continue;
+    }
     const Json& latency = operation["latency"];
     html += fmt::format(
         "<tr><td class=\"text\">{}</td><td class=\"text\">{}</td><td>{}</td><td>{}</td><td>{}</td>",
@@ -233,7 +240,7 @@ std::string html_report(const Json& report) {
   html += asset("report.css");
   html += "</style></head><body>\n" + facts(report) + "\n" + operations_table(parts) + findings_text(report) +
           "<noscript><p class=\"warn\">The figures need JavaScript.</p></noscript>\n";
-  if (!report["results"]["total"]["operations"].empty()) {
+  if (number(report["measured_time"], "value") > 0 && !report["results"]["total"]["operations"].empty()) {
     html += figures("Latency", {"latency"}) + figures("Where the time goes", {"blame"}) +
             slowest_table(parts) + figures("Over time", {"over-time"}) + figures("Queue depth", {"queues"});
   }

@@ -108,4 +108,38 @@ TEST_CASE("untimed, a load behind a stonewall waits for those before it", "[prog
   CHECK(report["statistics"]["firmware"]["unmapped_reads"]["value"] == 0);
 }
 
+TEST_CASE("an untimed run counts what its loads did behind their ramps, and has no rates", "[program]") {
+  const Folder folder;
+  const Json report = report_untimed(
+      "  - {name: a, rw: randwrite, bs: 8k, number_ios: 3000, ramp_requests: 1000, end_fsync: 1}\n"
+      "  - {name: b, rw: read, bs: 64k, number_ios: 500}\n");
+  const Json& results = report["results"];
+  const Json& write = results["loads"][0]["operations"]["write"];
+  CHECK(write["commands"] == 2000);
+  CHECK(write["bytes"] == 2000 * 8192);
+  CHECK(write["errors"].empty());
+  CHECK(results["loads"][0]["operations"]["flush"]["commands"] == 1);
+  CHECK(results["total"]["commands"] == results["loads"][0]["commands"].get<int>() +
+                                            results["loads"][1]["commands"].get<int>());
+  CHECK(writes(report) == 2000);
+  for (const Json& part : {results["total"], results["loads"][1], write}) {
+    CHECK(part["iops"].is_null());
+    CHECK(part["bandwidth"]["value"].is_null());
+  }
+  CHECK_FALSE(write.contains("latency"));
+}
+
+TEST_CASE("fio.json, summary and page of an untimed run show its counts", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write(
+      "s.yaml", k_untimed_drive + "load: {rw: randwrite, bs: 8k, number_ios: 3000}\nrun: {timed: false}\n");
+  const Outcome outcome = run_ok(folder, {"run", scenario, "-o", folder / "out"});
+  CHECK_THAT(outcome.out, Catch::Contains("Commands            write 3000 (23.4 MiB)"));
+  const Json fio = Json::parse(read_file(folder.path() / "out" / "fio.json"));
+  CHECK(fio["jobs"][0]["write"]["total_ios"] == 3000);
+  CHECK(fio["jobs"][0]["write"]["io_bytes"] == 3000 * 8192);
+  CHECK(fio["jobs"][0]["write"]["iops"] == 0);
+  CHECK_THAT(read_file(folder.path() / "out" / "report.html"), Catch::Contains("<td>3000</td><td>-</td>"));
+}
+
 }  // namespace tlmssd::program_tests
