@@ -41,11 +41,11 @@ class CollectionWait {
   std::uint64_t programs_ = 0;
 };
 
-/// Charges a wait for room that ends now: what the programs that have ended meanwhile spent on
-/// collection counts as such.
-inline void charge_full_wait(Ledger& ledger, const CollectionWait& meanwhile, Picoseconds now) {
+/// Charges a wait for room, of which `cause` says where, that ends now: what the programs that have
+/// ended meanwhile spent on collection counts as such.
+inline void charge_full_wait(Ledger& ledger, Cause cause, const CollectionWait& meanwhile, Picoseconds now) {
   ledger.charge(Cause::space_wait, ledger.mark() + meanwhile.share_of(now - ledger.mark()));
-  ledger.charge(Cause::buffer_wait, now);
+  ledger.charge(cause, now);
 }
 
 }  // namespace tlmssd::firmware

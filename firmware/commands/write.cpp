@@ -124,7 +124,7 @@ Task<bool> Commands::accept(HeldCommand& self, std::uint64_t lba, std::uint64_t 
         static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
         allocation.line);
     co_await room;
-    charge_full_wait(self.command.ledger, room.collection_wait(), hw.event_queue.now());
+    charge_full_wait(self.command.ledger, Cause::buffer_wait, room.collection_wait(), hw.event_queue.now());
     allocation.granted = room.granted();
     if (core.read_only || allocation.granted == 0) {
       flusher.space().give_back(allocation.granted, allocation.line);

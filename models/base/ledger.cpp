@@ -16,6 +16,7 @@ std::string_view name_of(Cause cause) {
                                                                      "map fetch",
                                                                      "memory",
                                                                      "buffer wait",
+                                                                     "cache wait",
                                                                      "space wait",
                                                                      "LBA hazard wait",
                                                                      "read ahead",

@@ -26,7 +26,8 @@ enum class Cause : std::uint8_t {
   core_wait,        ///< waiting for a busy controller core
   map_fetch,        ///< mapping table access in DRAM, host memory or flash
   memory,           ///< DRAM or SCM access (with its bus) for data
-  buffer_wait,      ///< waiting for room in the write buffer or cache
+  buffer_wait,      ///< waiting for room in the write buffer
+  cache_wait,       ///< waiting for room in the cache in SCM or DRAM
   space_wait,       ///< waiting for garbage collection to free blocks
   lba_hazard_wait,  ///< waiting for an earlier command on the same logical units
   read_ahead,       ///< waiting for data that are being read ahead

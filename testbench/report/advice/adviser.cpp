@@ -103,7 +103,7 @@ void short_for_amplification(const Evidence& e) {
 double waited_for_flash(const Json& operation) {
   double share = 0;
   for (const auto& [cause, part] : operation["ledger"].items()) {
-    if (cause == "buffer wait" || cause == "space wait" || cause == "program" ||
+    if (cause == "buffer wait" || cause == "cache wait" || cause == "space wait" || cause == "program" ||
         cause.starts_with("die busy"))
       share += part["share"].get<double>();
   }

@@ -279,11 +279,22 @@ std::vector<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker, b
   return {with_ties(use->label, drive)};
 }
 
+/// Room in the cache: reads wait for it where they are told to.
+Remedy of_cache(const MeasuredDrive& drive, const Asker& asker) {
+  const Json* const cache = find_group(drive.statistics, "cache");
+  const Json* const medium = cache == nullptr ? nullptr : find_value(*cache, "medium");
+  const bool in_scm = medium != nullptr && (*medium)["value"] == "SCM";
+  return {"room in the cache", in_scm ? "ssd.scm.capacity" : "", 0,
+          asker.reads ? "firmware.cache.copy_waits or firmware.cache.capacity" : "firmware.cache.capacity"};
+}
+
 /// A wait that has no cause of its own, and what it is called where nothing is busy.
 std::vector<Remedy> of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
-  const bool for_programs = !asker.reads || cause == "buffer wait" || cause == "LBA hazard wait";
+  const bool for_programs =
+      !asker.reads || cause == "buffer wait" || cause == "cache wait" || cause == "LBA hazard wait";
   if (std::vector<Remedy> busiest = bottleneck(drive, asker, for_programs); !busiest.empty()) return busiest;
   if (cause == "buffer wait") return {{"room in the write buffer", "", 0, "firmware.buffer.capacity"}};
+  if (cause == "cache wait") return {of_cache(drive, asker)};
   if (cause == "load limit") return {own_limit(drive, asker)};
   if (cause == "submission" && !drive.limits.commands_under_way.empty())
     return {{k_limit, drive.limits.commands_under_way, 0}};
@@ -406,7 +417,7 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
 
 std::vector<Remedy> remedies_for(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
   const auto remedies = [&]() -> std::vector<Remedy> {
-    if (cause == "buffer wait" || cause == "load limit" || cause == "submission" ||
+    if (cause == "buffer wait" || cause == "cache wait" || cause == "load limit" || cause == "submission" ||
         cause == "LBA hazard wait")
       return of_wait(cause, drive, asker);
     const bool collects = cause == "die busy: gc" || cause == "space wait";

@@ -86,9 +86,9 @@ TEST_CASE("a wait for room is one for collection by the mean share of the progra
   for (int n = 0; n < 3; ++n) sums.add(program(1000, 500));
   sums.add(program(100, 50));  // makes the room
   Ledger waiting(0);
-  charge_full_wait(waiting, sums.since(before), 5000);
+  charge_full_wait(waiting, Cause::buffer_wait, sums.since(before), 5000);
   CHECK(waiting.spent(Cause::space_wait) == 5000 * 4 / (2 * 100));
   CHECK(waiting.total() == 5000);
-  charge_full_wait(waiting, sums.since(sums), 6000);  // none has ended
+  charge_full_wait(waiting, Cause::buffer_wait, sums.since(sums), 6000);  // none has ended
   CHECK(waiting.spent(Cause::buffer_wait) == 6000 - 100);
 }

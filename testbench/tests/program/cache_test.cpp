@@ -1,5 +1,6 @@
 // Caches in the drive together with what lies below them: data paths of a pSLC, block-mapped flash,
 // log blocks; and what reads bring in.
+#include "testbench/tests/program/finding.h"
 #include "testbench/tests/program/report.h"
 
 namespace tlmssd::program_tests {
@@ -126,6 +127,42 @@ TEST_CASE("reads are copied in as the policy has it where a part of the unit is 
   CHECK(copies("read-write", "1") == 0);
   CHECK(copies("read-write", "2") > 0);
   CHECK(copies("nv-wb", "1") > 0);
+}
+
+TEST_CASE("a wait for room in the cache is told apart from one for the write buffer", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(ssd:
+  host: {lba_size: 4 KiB}
+  scm: {capacity: 64 MiB}
+  flash: {channels: 2, ways: 1, user_capacity: 256 MiB, over_provisioning: 20 %, part: {planes: 1, pages_per_block: 64, page_size: 4 KiB, endurance: 0}}
+firmware: {mapping: {unit: 4 KiB}, cache: {policy: lru, copy_waits: true}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 20000, warm_up: 65000, loops: 8, random_distribution: "zipf:0.9"}
+)");
+  const Json report = report_of(folder, scenario, "out");
+  const Json& ledger = report["results"]["total"]["operations"]["read"]["ledger"];
+  CHECK(ledger.contains("cache wait"));
+  CHECK_FALSE(ledger.contains("buffer wait"));
+  CHECK_THAT(told(report, "p99.9 of read", "look_at"),
+             Catch::Contains("firmware.cache.copy_waits") && Catch::Contains("ssd.scm.capacity") &&
+                 !Catch::Contains("firmware.buffer"));
+}
+
+TEST_CASE("the summary tells clean lines that the cache gave up", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(ssd:
+  host: {lba_size: 4 KiB}
+  scm: {capacity: 4 MiB}
+  flash: {channels: 2, ways: 1, user_capacity: 128 MiB, part: {planes: 1, pages_per_block: 64}}
+firmware: {cache: {policy: lru, copy_waits: true}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randread, bs: 4k, number_ios: 5000}
+)");
+  const Outcome outcome = run_ok(folder, {"run", scenario, "-o", folder / "out"});
+  const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
+  const Json& cache = report["statistics"]["firmware"]["cache"];
+  REQUIRE(cache["dropped_clean"]["value"].get<double>() > 1000);
+  CHECK_THAT(outcome.out, Catch::Contains(" clean units given up"));
 }
 
 }  // namespace tlmssd::program_tests
