@@ -218,7 +218,10 @@ std::vector<std::string> cache_items(const Json& tree) {
   std::string out = fmt::format("{} evictions", count_text(evictions));
   if (evictions > 0)
     out += fmt::format(" ({:.0f} % incomplete)", number("incomplete evictions") / evictions * 100);
-  return {hits, fmt::format("{:.0f} % free", number("free share") * 100), out};
+  std::vector<std::string> items{hits, fmt::format("{:.0f} % free", number("free share") * 100), out};
+  if (const double clean = number("dropped clean"); clean > 0)
+    items.push_back(fmt::format("{} clean units given up", count_text(clean)));
+  return items;
 }
 
 std::vector<std::string> map_items(const Json& tree) {
