@@ -119,7 +119,8 @@ AdviserFacts Run::adviser_facts() const {
       if (loads_[i].pacing == Pacing::closed_loop) end.depth = loads_[i].queue_depth;
     }
     end.active = measurement_->load(i).active();
-    end.key_of_depth = loads_[i].made ? "load.iodepth" : "load.queue_depth";
+    end.longer_by = loads_[i].keys_of(loads_[i].longer_by);
+    end.keys = [&load = loads_[i]](const std::vector<std::string>& options) { return load.keys_of(options); };
     if (i < ends.size()) {
       end.wanted = loads_[i].wanted - std::min(loads_[i].wanted, loads_[i].warm_up);
       end.issued = ends[i].issued;

@@ -23,8 +23,9 @@ enum class Pacing : std::uint8_t {
 
 struct Load {
   std::string name;
-  std::string job;  ///< the loads of one job (numjobs) have it in common
-  bool of_job_file = false;
+  std::string job;   ///< the loads of one job (numjobs) have it in common
+  std::string kind;  ///< which options it has: "trace", "profile", "fio", "source" or, made, ""
+  std::vector<std::string> longer_by = {};  ///< options that would have it ask for more
   std::string description;  ///< one line for the report: what it is and how it was read
   std::unique_ptr<PlacedSource> source;
   Pacing pacing = Pacing::closed_loop;
@@ -54,8 +55,10 @@ struct Load {
   }
   /// Where users find `option` of it.
   [[nodiscard]] std::string key_of(const std::string& option) const {
-    return of_job_file ? option + " in the job file" : "load." + option;
+    return kind == "fio" ? option + " in the job file" : "load." + option;
   }
+  /// The same of those of `options` that go with a load of its kind.
+  [[nodiscard]] std::vector<std::string> keys_of(const std::vector<std::string>& options) const;
   /// Whether `runtime` alone ends the load.
   [[nodiscard]] bool endless() const { return time_based && requests == 0; }
   std::vector<std::string> warnings;  ///< things in the input that have no effect here

@@ -223,6 +223,7 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
   load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;
   load.queue_depth = open ? config.open.max_outstanding : config.closed.queue_depth;
   load.queue = config.kind.queue;
+  load.longer_by = {config.limits.requests == 0 ? "repeat" : "requests"};
   schedule(load, config.run);
   // A load without a name of its own has the file's, which its warnings begin with.
   const std::string whose = config.kind.name.empty() ? "" : name_in_reports(file.path) + ": ";
@@ -277,6 +278,7 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.queue_depth = config.iodepth;
     schedule(load, run);
     load.time_based = config.time_based && config.number_ios == 0;
+    load.longer_by = {load.time_based ? "runtime" : "number_ios"};
     load.wanted = plan.most_requests();
     load.made = true;
     load.writes = plan.writes();
@@ -336,7 +338,6 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
     }
     for (std::size_t i = first; i < loads.size(); ++i) {
       loads[i].phase = phase;
-      loads[i].of_job_file = true;
     }
   }
   errors.throw_if_any();
@@ -354,13 +355,21 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
 std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                                 const std::string& directory) {
   std::vector<Load> loads;
+  std::vector<std::string> longer_by;
+  if (config.profile.requests != 0) {
+    longer_by = {"requests"};
+  } else if (config.profile.scale < 1 && config.profile.traces_folder.empty()) {
+    longer_by = {"scale"};
+  }
   if (config.profile.traces_folder.empty()) {
     loads.push_back(made_up_load(config, drive, seed));
+    loads.front().longer_by = longer_by;
     return loads;
   }
   const std::string folder = path_of(config.profile.traces_folder, directory);
   const std::string file = recorded_volume(config.kind.profile, folder);
   loads = trace_loads(recorded_load(config, file), drive, {});
+  loads.front().longer_by = longer_by;
   loads.front().description =
       fmt::format("the recorded volume {}, not made up: {}", config.kind.profile, loads.front().description);
   if (config.profile.scale != 1)
@@ -471,6 +480,14 @@ void choose_streams(std::vector<Load>& loads, const LoadKindConfig& kind, const 
   }
 }
 
+/// As load_keys() has it.
+std::string kind_of(const LoadConfig& config) {
+  if (!config.kind.trace.empty()) return "trace";
+  if (!config.kind.profile.empty()) return "profile";
+  if (!config.kind.fio.empty()) return "fio";
+  return config.source != nullptr ? "source" : "";
+}
+
 std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
                              const std::string& directory) {
   if (!config.kind.trace.empty() && drive.apps)
@@ -495,6 +512,23 @@ RequestFamily& request_sources() {
   return family;
 }
 
+std::vector<std::string> Load::keys_of(const std::vector<std::string>& options) const {
+  const std::vector<LoadKeys> all = load_keys();
+  const auto takes = [&](const std::string& option) {
+    if (kind == "fio") return is_fio_option(option);
+    return std::any_of(all.begin(), all.end(), [&](const LoadKeys& some) {
+      const auto& kinds = some.only_with;
+      return (kinds.empty() || std::find(kinds.begin(), kinds.end(), kind) != kinds.end()) &&
+             std::any_of(some.parameters.begin(), some.parameters.end(),
+                         [&](const ParameterSpec& spec) { return spec.name == option; });
+    });
+  };
+  std::vector<std::string> keys;
+  for (const std::string& option : options)
+    if (takes(option)) keys.push_back(key_of(option));
+  return keys;
+}
+
 void schedule(Load& load, const RunConfig& run) {
   load.start = run.startdelay;
   load.ramp_time = run.ramp_time;
@@ -512,7 +546,10 @@ std::vector<Load> make_loads(const LoadConfig& config, const DriveSize& drive, s
   if (drive.lba_bytes == 0 || drive.bytes < drive.lba_bytes)
     throw InputError("the drive holds no logical block");
   std::vector<Load> loads = made_loads(config, drive, seed, directory);
-  for (Load& load : loads) load.queue = config.kind.queue;
+  for (Load& load : loads) {
+    load.queue = config.kind.queue;
+    load.kind = kind_of(config);
+  }
   choose_streams(loads, config.kind, drive);
   set_warm_up(loads, config);
   return loads;

@@ -454,6 +454,11 @@ void FioJob::check_runs() const {
         fmt::format("ioengine: {} {}, expected one {}", ioengine, engine->instead, k_usual_engines));
 }
 
+bool is_fio_option(std::string_view name) {
+  return std::any_of(std::begin(k_options), std::end(k_options),
+                     [&](const Option& option) { return name == option.name; });
+}
+
 FioJobFile read_fio_jobs(const std::string& path) {
   LineReader lines(path);
   return parse(lines);

@@ -46,6 +46,8 @@ struct FioJobFile {
   std::vector<std::string> warnings;  ///< "file:line: option ... has no effect here", or the like
 };
 
+/// Whether job files may have it.
+bool is_fio_option(std::string_view name);
 FioJobFile read_fio_jobs(const std::string& path);
 /// From memory; `name` stands for the file in messages.
 FioJobFile parse_fio_jobs(const std::string& name, std::string_view text);

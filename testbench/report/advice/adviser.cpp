@@ -31,6 +31,17 @@ constexpr double k_share_active = 0.5;
 constexpr double k_commands_of_tail = 1000;  ///< with fewer p99.9 is that of the slowest one
 constexpr Picoseconds k_least_lag = 10'000'000'000;
 
+/// The first of them, and how many more there are.
+std::string some_of(std::vector<std::string> items) {
+  constexpr std::size_t k_named = 6;
+  if (items.size() > k_named) {
+    const std::size_t more = items.size() - k_named;
+    items.resize(k_named);
+    items.push_back(fmt::format("and {} more", more));
+  }
+  return list_text(items);
+}
+
 std::string percent(double share) {
   return fmt::format("{:.0f} %", share * 100);
 }
@@ -68,6 +79,38 @@ struct Evidence {
     return total["operations"]["write"]["commands"].get<double>() >=
            k_share_of_writes * total["commands"].get<double>();
   }
+  /// What makes the loads longer, and `others` before or behind it.
+  [[nodiscard]] std::string longer(std::vector<std::string> before,
+                                   const std::vector<std::string>& behind = {}) const {
+    for (const LoadEnd& load : facts.loads) add(before, load.longer_by);
+    add(before, behind);
+    return choice(before);
+  }
+  /// Those of `options` that go with one of `loads`.
+  [[nodiscard]] static std::string keys_of(const std::vector<const LoadEnd*>& loads,
+                                           const std::vector<std::string>& options,
+                                           const std::vector<std::string>& behind = {}) {
+    std::vector<std::string> keys;
+    for (const LoadEnd* const load : loads) add(keys, load->keys(options));
+    add(keys, behind);
+    return choice(keys);
+  }
+  [[nodiscard]] std::vector<const LoadEnd*> all_loads() const {
+    std::vector<const LoadEnd*> loads;
+    for (const LoadEnd& load : facts.loads) loads.push_back(&load);
+    return loads;
+  }
+  static void add(std::vector<std::string>& keys, const std::vector<std::string>& more) {
+    for (const std::string& key : more)
+      if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
+  }
+  /// "a, b or c".
+  [[nodiscard]] static std::string choice(const std::vector<std::string>& keys) {
+    if (keys.empty()) return "load";
+    std::string text = keys.front();
+    for (std::size_t i = 1; i < keys.size(); ++i) text += (i + 1 < keys.size() ? ", " : " or ") + keys[i];
+    return text;
+  }
   [[nodiscard]] double spare() const { return static_cast<double>(facts.flash - facts.user); }
 };
 
@@ -96,7 +139,7 @@ void short_for_amplification(const Evidence& e) {
   e.say(fmt::format("{} were written and {} of them programmed, {:.2g} times the spare flash of {}: write "
                     "amplification and collection need some turnovers to settle",
                     bytes_text(e.written()), bytes_text(flushed), flushed / e.spare(), bytes_text(e.spare())),
-        "load.number_ios or precondition");
+        e.longer({}, {"precondition"}));
 }
 
 /// The part of an operation's latency that is a wait for flash or for room, as a share of it.
@@ -133,7 +176,7 @@ void buffer_holds_load(const Evidence& e) {
   e.say(fmt::format("all that was written, {}, fits into the {} of write buffer or cache: write "
                     "latencies and rates are those of the memory",
                     bytes_text(e.written()), bytes_text(buffer)),
-        "firmware.buffer.capacity or load.number_ios");
+        e.longer({"firmware.buffer.capacity"}));
 }
 
 /// A read that may not wait copies nothing into a full cache, and evicts nothing from it. Where
@@ -180,7 +223,7 @@ void pslc_worn_out(const Evidence& e) {
 void not_measured(const Evidence& e) {
   if (e.facts.all_ramp) {
     e.say("nothing was measured: the ramp (ramp_time, ramp_requests) takes up the whole run",
-          "load.ramp_time or load.ramp_requests");
+          Evidence::keys_of(e.all_loads(), {"ramp_time", "ramp_requests"}));
     return;
   }
   const Json& loads = e.report["results"]["loads"];
@@ -198,7 +241,7 @@ void not_measured(const Evidence& e) {
   e.say(fmt::format("nothing is measured of {}{}: measurement begins when the ramps of all loads are "
                     "over, those behind a stonewall, too",
                     names.front(), names.size() == 2 ? " and " + names.back() : others),
-        "load.ramp_time or load.ramp_requests");
+        Evidence::keys_of(e.all_loads(), {"ramp_time", "ramp_requests"}));
 }
 
 void ended_by_size(const Evidence& e) {
@@ -206,7 +249,8 @@ void ended_by_size(const Evidence& e) {
     if (load.wanted == 0 || load.by_time || load.issued >= load.wanted) continue;
     e.say(fmt::format("{} ended after {} of its {} requests: it has no more to ask for", load.name,
                       load.issued, load.wanted),
-          e.facts.timed ? "load.loops, load.io_size or load.time_based" : "load.loops or load.io_size");
+          Evidence::keys_of({&load}, e.facts.timed ? std::vector<std::string>{"loops", "io_size", "time_based"}
+                                                   : std::vector<std::string>{"loops", "io_size"}));
   }
 }
 
@@ -218,7 +262,7 @@ void falls_behind(const Evidence& e) {
     e.say(fmt::format("{} cannot keep to its times: its last request was issued {} late; its "
                       "latencies grow with the length of the run",
                       load.name, time_text(static_cast<double>(load.lag))),
-          "load.rate_iops, load.rate or load.time_scale");
+          Evidence::keys_of({&load}, {"rate_iops", "rate", "time_scale"}));
   }
 }
 
@@ -229,7 +273,7 @@ void beyond_queue(const Evidence& e) {
     e.say(fmt::format("{} keeps {} requests outstanding, and its queue holds {}: the others wait "
                       "in the host, and that wait is not in its latencies",
                       load.name, load.depth, e.facts.queue_depth),
-          load.key_of_depth + " or " + e.facts.key_of_queue_depth);
+          Evidence::keys_of({&load}, {"iodepth", "queue_depth"}, {e.facts.key_of_queue_depth}));
   }
 }
 
@@ -238,20 +282,36 @@ void beyond_queue(const Evidence& e) {
 void part_of_the_time(const Evidence& e) {
   const double measured = e.report["measured_time"]["value"].get<double>();
   const Json& loads = e.report["results"]["loads"];
+  std::vector<const LoadEnd*> told;
+  std::vector<std::string> each;
+  std::string text;
   for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
-    const auto active = static_cast<double>(e.facts.loads[i].active);
+    const LoadEnd& load = e.facts.loads[i];
+    const auto active = static_cast<double>(load.active);
     const double bytes = loads[i]["bytes"].get<double>();
     if (bytes == 0 || active >= k_share_active * measured * 1e12) continue;
-    e.say(fmt::format("{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
-                      "of that: in its own time (own_time in report.json) it moved {}",
-                      e.facts.loads[i].name, time_text(active), time_text(measured * 1e12),
-                      bandwidth_text(bytes / active * 1e12)),
-          "load.runtime");
+    const std::string own = bandwidth_text(bytes / active * 1e12);
+    text = fmt::format("{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
+                       "of that: in its own time (own_time in report.json) it moved {}",
+                       load.name, time_text(active), time_text(measured * 1e12), own);
+    each.push_back(fmt::format("{} for {} ({} in that time)", load.name, time_text(active), own));
+    told.push_back(&load);
   }
+  if (told.empty()) return;
+  if (told.size() > 1)
+    text = fmt::format("loads were at work for a part of the {} measured, and their IOPS and bandwidth count "
+                       "over all of that (own_time in report.json does not): {}",
+                       time_text(measured * 1e12), some_of(each));
+  e.say(text, Evidence::keys_of(told, {"runtime"}));
 }
 
 /// The summary shows p99.9 of all operations, however few their commands, and targets ask for any.
 void few_for_tail(const Evidence& e) {
+  std::vector<std::string> keys;
+  for (const LoadEnd& load : e.facts.loads) {
+    Evidence::add(keys, load.longer_by);
+    if (load.by_time || load.made) Evidence::add(keys, load.keys({"runtime"}));
+  }
   std::vector<std::string> few;
   for (const ShownResults& part : shown_results(e.report)) {
     for (const auto& [name, operation] : (*part.results)["operations"].items()) {
@@ -266,12 +326,12 @@ void few_for_tail(const Evidence& e) {
     e.say(fmt::format("fewer than one command lies beyond what is asked for by {} {}: it is the "
                       "slowest one, and another seed may give another",
                       targets.size() == 1 ? "the target" : "the targets", list_text(targets)),
-          "load.number_ios or load.runtime");
+          Evidence::choice(keys));
   if (few.empty()) return;
   e.say(fmt::format("fewer than {} commands of {}: p99.9 is the slowest one, and another seed "
                     "may give another",
                     k_commands_of_tail, list_text(few)),
-        "load.number_ios or load.runtime");
+        Evidence::choice(keys));
 }
 
 /// Steps of the run in which the load had commands outstanding, from the first to behind the last.
@@ -347,32 +407,43 @@ void never_steady(const Evidence& e) {
 
 /// Loads whose bandwidth in their own time goes that way; a run that was to be steady is judged by
 /// the figure that was asked for.
-std::vector<std::string> loads_with(Course course, const Evidence& e) {
-  std::vector<std::string> names;
-  if (e.report.contains("steady")) return names;
+std::vector<const LoadEnd*> loads_with(Course course, const Evidence& e) {
+  std::vector<const LoadEnd*> found;
+  if (e.report.contains("steady")) return found;
   const Json& loads = e.report["results"]["loads"];
   for (std::size_t i = 0; i < e.facts.loads.size() && i < loads.size(); ++i) {
     if (e.facts.loads[i].made && course_of(bandwidth_of(loads[i])) == course)
-      names.push_back(e.facts.loads[i].name);
+      found.push_back(&e.facts.loads[i]);
   }
-  return names;
+  return found;
+}
+
+std::string names_of(const std::vector<const LoadEnd*>& loads) {
+  std::vector<std::string> names;
+  for (const LoadEnd* const load : loads) names.push_back(load->name);
+  return some_of(names);
 }
 
 void not_steady(const Evidence& e) {
   never_steady(e);
   if (!e.measured()) return;
-  for (const std::string& name : loads_with(Course::drifting, e))
-    e.say("the bandwidth of " + name +
-              " still changes: over five rounds it is outside 20 % of range or 10 % of slope "
-              "(SNIA PTS), so that a longer run gives other figures",
-          "load.number_ios or precondition");
+  const std::vector<const LoadEnd*> drifting = loads_with(Course::drifting, e);
+  if (drifting.empty()) return;
+  std::vector<std::string> keys;
+  for (const LoadEnd* const load : drifting) Evidence::add(keys, load->longer_by);
+  Evidence::add(keys, {"precondition"});
+  e.say("the bandwidth of " + names_of(drifting) +
+            " still changes: over five rounds it is outside 20 % of range or 10 % of slope "
+            "(SNIA PTS), so that a longer run gives other figures",
+        Evidence::choice(keys));
 }
 
 void warm_up_visible(const Evidence& e) {
-  for (const std::string& name : loads_with(Course::warming_up, e))
-    e.say("the first fifth of " + name +
-              " has another bandwidth than the rest, which is steady: both are in the figures",
-          "load.ramp_time");
+  const std::vector<const LoadEnd*> warming_up = loads_with(Course::warming_up, e);
+  if (warming_up.empty()) return;
+  e.say("the first fifth of " + names_of(warming_up) +
+            " has another bandwidth than the rest, which is steady: both are in the figures",
+        Evidence::keys_of(warming_up, {"ramp_time"}));
 }
 
 /// A resource that limits the run at a value that was not chosen.

@@ -36,7 +36,9 @@ struct LoadEnd {
   bool made = false;           ///< by a generator in closed loop: it asks for the same all the time
   std::uint32_t depth =
       0;  ///< requests that it keeps outstanding; 0: open loop, or an earlier load of its job
-  std::string key_of_depth;   ///< parameter
+  std::vector<std::string> longer_by;  ///< parameters that would have it ask for more
+  /// Parameters: those of the given options that go with a load of its kind.
+  std::function<std::vector<std::string>(const std::vector<std::string>&)> keys;
   std::string unlike_steady;  ///< how its writes differ from those that `state: steady` assumes; empty: not
 };
 

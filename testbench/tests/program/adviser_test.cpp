@@ -165,6 +165,55 @@ TEST_CASE("a load that took part of the time is told by the rate of its own, as 
   }
 }
 
+TEST_CASE("advice names keys that the load has", "[program]") {
+  const Folder folder;
+  std::string trace;
+  for (int i = 0; i < 100; ++i)
+    trace += std::to_string(i * 1000) + ",h,0,Write," + std::to_string(i * 8192) + ",8192,0\n";
+  folder.write("t.csv", trace);
+  folder.write("j.fio", "[a]\nrw=randwrite\nsize=1m\nnumber_ios=100\n");
+  const std::string drive = k_sound.substr(0, k_sound.find("load:"));
+  const std::vector<std::pair<std::string, std::string>> loads = {
+      {"{trace: t.csv}", "load.repeat"},
+      {"{trace: t.csv, requests: 50}", "load.requests"},
+      {"{profile: hm_1, scale: 0.0001, addresses: wrap}", "load.scale"},
+      {"{profile: hm_1, scale: 0.0001, addresses: wrap, requests: 50}", "load.requests"},
+      {"{fio: j.fio}", "number_ios in the job file"},
+      {"{rw: randwrite, number_ios: 100}", "load.number_ios"}};
+  for (const auto& [load, key] : loads) {
+    INFO(load);
+    const Json report =
+        report_of(folder, folder.write("s.yaml", drive + "load: " + load + "\n"), "out", {"--force"});
+    std::size_t told = 0;
+    for (const Json& one : report["advice"]) {
+      const std::string look_at = one["look_at"].get<std::string>();
+      if (one["name"] == "short-for-amplification" || one["name"] == "few-for-tail") {
+        CHECK_THAT(look_at, Catch::Contains(key));
+        ++told;
+      }
+      if (key != "load.number_ios") CHECK_THAT(look_at, !Catch::Contains("load.number_ios"));
+    }
+    CHECK(told > 0);
+  }
+}
+
+TEST_CASE("loads that took part of the time are told of at once", "[program]") {
+  const Folder folder;
+  const std::string drive = k_sound.substr(0, k_sound.find("load:"));
+  const std::string scenario = folder.write(
+      "s.yaml", drive +
+                    "load:\n  - {name: first, rw: randread, bs: 4k, number_ios: 500}\n"
+                    "  - {name: second, rw: randread, bs: 4k, number_ios: 500}\n"
+                    "  - {name: long, rw: randread, bs: 4k, loops: 100, number_ios: 20000}\n");
+  std::size_t boxes = 0;
+  for (const Json& one : report_of(folder, scenario, "out")["advice"]) {
+    if (one["name"] != "part-of-the-time") continue;
+    ++boxes;
+    CHECK_THAT(one["text"].get<std::string>(), Catch::Contains("first for ") && Catch::Contains("second for "));
+  }
+  CHECK(boxes == 1);
+}
+
 TEST_CASE("what was trimmed is not said to have never been written", "[program]") {
   const std::string trimmed = replaced(k_sound, "{overwrite: 3x, order: random}", "{trim: 30 %}");
   const Json report = run_with({"load.rw=randread"}, trimmed);
