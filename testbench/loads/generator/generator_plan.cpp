@@ -137,25 +137,48 @@ bool used(const GeneratorPlan& plan, std::size_t direction) {
   return plan.mix == GeneratorPlan::Mix::trim_write ? direction > 0 : direction == plan.direction;
 }
 
-void check_blocks(const GeneratorPlan& plan, std::uint32_t lba) {
-  const auto whole = [lba](const char* option, Bytes bytes) {
-    if (bytes == 0) throw InputError(std::string(option) + ": is 0, expected at least one logical block");
+/// A list of sizes ("512/20:4k/80", "512-4k", "512,4k") with those that are not whole blocks rounded.
+std::string in_whole_blocks(const std::string& text, std::uint32_t lba, FioUnits units) {
+  std::string result;
+  bool is_size = true;  // not what stands behind a slash
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find_first_of(",:-/", at), text.size());
+    const std::string word = text.substr(at, end - at);
+    const std::optional<Bytes> bytes = is_size ? fio_size(word, units) : std::nullopt;
+    result += bytes && *bytes % lba != 0 ? std::to_string(std::max<Bytes>((*bytes + lba / 2) / lba, 1) * lba)
+                                         : word;
+    if (end < text.size()) {
+      is_size = text[end] != '/';
+      result += text[end];
+    }
+    at = end + 1;
+  }
+  return result;
+}
+
+void check_blocks(const GeneratorPlan& plan, const GeneratorConfig& config, std::uint32_t lba,
+                  FioUnits units) {
+  const auto whole = [&](const std::string& option, const std::string& text, Bytes bytes) {
+    if (bytes == 0) throw InputError(option + ": is 0, expected at least one logical block");
     if (bytes > (Bytes{1} << 30U))
       throw InputError(fmt::format("{}: {} B is too large, expected at most 1 GiB", option, bytes));
     if (bytes % lba != 0) {
       throw refusal(option,
                     fmt::format("{} B is not a multiple of the drive's logical block of {} B", bytes, lba),
-                    std::to_string(std::max<Bytes>((bytes + lba / 2) / lba, 1) * lba));
+                    in_whole_blocks(text, lba, units));
     }
   };
+  const std::vector<std::string> splits = split_text(config.bssplit, ',');  // an empty one is bs
   for (std::size_t i = 0; i < 3; ++i) {
     if (!used(plan, i)) continue;
-    for (const auto& share : plan.sizes[i]) whole("bs", share.bytes);
+    const bool split = !splits.empty() && !splits[std::min(i, splits.size() - 1)].empty();
+    for (const auto& share : plan.sizes[i])
+      whole(split ? "bssplit" : "bs", split ? config.bssplit : config.bs, share.bytes);
     if (plan.sizes[i].empty()) {
-      whole("bsrange", plan.range_low[i]);
-      whole("bsrange", plan.range_high[i]);
+      whole("bsrange", config.bsrange, plan.range_low[i]);
+      whole("bsrange", config.bsrange, plan.range_high[i]);
     }
-    whole("blockalign", plan.align[i]);
+    if (!config.blockalign.empty()) whole("blockalign", config.blockalign, plan.align[i]);
     if (plan.smallest[i] > plan.size) {
       throw InputError(fmt::format("size: {} B holds no request of {} B", plan.size, plan.smallest[i]));
     }
@@ -402,7 +425,7 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
   plan_direction(plan, config);
   plan_sizes(plan, config, units);
   plan_region(plan, config, drive, units, job);
-  check_blocks(plan, drive.lba_bytes);
+  check_blocks(plan, config, drive.lba_bytes, units);
   if (drive.file_size != 0 && !drive.apps) check_files(plan, config, drive.file_size);
   plan_rates(plan, config, units);
   plan_shares(plan, config);

@@ -525,6 +525,18 @@ TEST_CASE("jobs that cannot be") {
   config.bs = "1000";
   CHECK(refused(config) ==
         "bs: 1000 B is not a multiple of the drive's logical block of 512 B; nearest valid: 1024");
+  config.rw = "write";
+  config.bs = "4k,1000,8k";
+  CHECK_THAT(refused(config), Catch::EndsWith("valid: 4k,1024,8k"));
+  config = {};
+  config.bssplit = "1000/20:4k/80";
+  CHECK(refused(config) ==
+        "bssplit: 1000 B is not a multiple of the drive's logical block of 512 B; nearest valid: "
+        "1024/20:4k/80");
+  config = {};
+  config.bsrange = "700-4k";
+  CHECK_THAT(refused(config), Catch::StartsWith("bsrange: 700 B is") && Catch::EndsWith("valid: 512-4k"));
+  config = {};
   config.bs = "4q";
   CHECK(refused(config) == "bs: \"4q\" is not understood, expected a size (4k, 128k, 1m)");
   config = {};
