@@ -44,8 +44,7 @@ std::optional<Picoseconds> scaled(LongTime time, double time_scale) {
 /// What one pass over the part of the trace to be replayed found.
 struct Scan {
   LoadExtent extent;
-  std::vector<std::uint64_t> volume_requests;
-  std::vector<std::string> volumes;
+  std::uint32_t only_volume = PlacedSource::k_all_volumes;
   Picoseconds first = 0;
   Picoseconds last = 0;
   bool has_times = true;
@@ -54,29 +53,42 @@ struct Scan {
   std::uint64_t zero_size = 0;
 };
 
-Scan scan(const TraceFile& file, const LimitConfig& limits) {
+/// Whether a request is of the one volume that is replayed, or all are.
+bool is_replayed(const Request& request, std::uint32_t only_volume) {
+  return only_volume == PlacedSource::k_all_volumes || request.device == only_volume;
+}
+
+/// `volume`: the one to be replayed, whose requests alone count, or "all".
+Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& volume) {
   TraceReader reader(file);
   Scan result;
   Request request;
   std::uint64_t read = 0;
+  const bool one = volume != "all";
   while ((limits.requests == 0 || read < limits.skip + limits.requests) && reader.next(request)) {
-    if (read++ < limits.skip) continue;
-    if (request.device >= result.extent.volume_bytes.size()) {
-      result.extent.volume_bytes.resize(request.device + 1, 0);
-      result.volume_requests.resize(request.device + 1, 0);
+    if (one) {
+      if (result.only_volume == PlacedSource::k_all_volumes && reader.volumes()[request.device] == volume)
+        result.only_volume = request.device;
+      if (request.device != result.only_volume) continue;
     }
+    if (read++ < limits.skip) continue;
+    if (request.device >= result.extent.volume_bytes.size())
+      result.extent.volume_bytes.resize(request.device + 1, 0);
     Bytes& end = result.extent.volume_bytes[request.device];
     end = std::max(end, request.offset + request.bytes);
-    ++result.volume_requests[request.device];
     if (result.extent.requests++ == 0) result.first = request.time;
     result.last = request.time;
   }
+  if (one && read == 0) {
+    throw InputError("volume: " + in_quotes(volume) + " has no request in " + file.path + ", expected all, " +
+                     any_of(reader.volumes()) + did_you_mean(volume, reader.volumes()));
+  }
   if (result.extent.requests == 0) {
     throw refusal("skip",
-                  fmt::format("{} leaves none of the {} requests of {}", limits.skip, read, file.path),
+                  fmt::format("{} leaves none of the {} requests of {}{}", limits.skip, read,
+                              one ? "volume " + in_quotes(volume) + " of " : "", file.path),
                   std::to_string(read - 1));
   }
-  result.volumes = reader.volumes();
   result.has_times = reader.has_times();
   result.description = reader.description();
   result.out_of_order = reader.out_of_order();
@@ -92,6 +104,7 @@ class TracePart final : public RequestSource {
             std::uint64_t expected)
       : file_(std::move(file)),
         limits_(limits),
+        only_volume_(scan.only_volume),
         first_(scan.first),
         time_scale_(time_scale),
         expected_(expected) {
@@ -106,7 +119,7 @@ class TracePart final : public RequestSource {
       if ((limits_.requests == 0 || taken_ < limits_.requests) && reader_->next(request)) break;
       reader_.reset();
     }
-    ++taken_;
+    if (is_replayed(request, only_volume_)) ++taken_;  // the others are passed over where they are placed
     const LongTime time = request.time - first_ + period_ * (round_ - 1);
     request.time = time_scale_ ? scaled(time, *time_scale_).value_or(k_longest_load) : 0;
     return true;
@@ -140,13 +153,15 @@ class TracePart final : public RequestSource {
     taken_ = 0;
     reader_ = std::make_unique<TraceReader>(file_);
     Request skipped;
-    for (std::uint64_t n = 0; n < limits_.skip; ++n) {
+    for (std::uint64_t n = 0; n < limits_.skip;) {
       if (!reader_->next(skipped)) return false;
+      if (is_replayed(skipped, only_volume_)) ++n;
     }
     return true;
   }
   TraceFile file_;
   LimitConfig limits_;
+  std::uint32_t only_volume_;
   Picoseconds first_;
   LongTime period_ = 0;
   std::optional<double> time_scale_;
@@ -155,22 +170,6 @@ class TracePart final : public RequestSource {
   std::uint64_t round_ = 0;
   std::uint64_t taken_ = 0;
 };
-
-std::uint32_t chosen_volume(const PlacementConfig& config, const Scan& scan, const std::string& file) {
-  if (config.volume == "all") return PlacedSource::k_all_volumes;
-  const auto found = std::find(scan.volumes.begin(), scan.volumes.end(), config.volume);
-  const auto index = static_cast<std::size_t>(found - scan.volumes.begin());
-  if (found == scan.volumes.end() || index >= scan.volume_requests.size() ||
-      scan.volume_requests[index] == 0) {
-    std::vector<std::string> replayed;
-    for (std::size_t i = 0; i < scan.volume_requests.size(); ++i)
-      if (scan.volume_requests[i] > 0) replayed.push_back(scan.volumes[i]);
-    throw InputError("volume: " + in_quotes(config.volume) + " has no request in the part of " + file +
-                     " to be replayed, expected all, " + any_of(replayed) +
-                     did_you_mean(config.volume, replayed));
-  }
-  return static_cast<std::uint32_t>(index);
-}
 
 /// A request to the network's files must be a read within one of them.
 void check_file(const PlacedRequest& request, const DriveSize& drive, const PlacedSource& source) {
@@ -189,14 +188,12 @@ void check_file(const PlacedRequest& request, const DriveSize& drive, const Plac
 std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfig& config, const Scan& found,
                                           const DriveSize& drive) {
   const bool open = config.pacing.is_open();
-  const std::uint32_t volume = chosen_volume(config.placement, found, file.path);
-  const std::uint64_t once =
-      volume == PlacedSource::k_all_volumes ? found.extent.requests : found.volume_requests[volume];
   const auto make = [&] {
     auto part = std::make_unique<TracePart>(file, config.limits, found,
                                             open ? std::optional(config.open.time_scale) : std::nullopt,
-                                            once * config.limits.repeat);
-    return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive, volume);
+                                            found.extent.requests * config.limits.repeat);
+    return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive,
+                                          found.only_volume);
   };
   auto source = make();
   if (source->refuses() || drive.file_size != 0) {  // find the line now, before anything has been run
@@ -210,7 +207,7 @@ std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfi
 std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
                               const std::string& directory) {
   const TraceFile file{path_of(config.kind.trace, directory), config.trace, config.blkparse, config.columns};
-  const Scan found = scan(file, config.limits);
+  const Scan found = scan(file, config.limits, config.placement.volume);
   const bool open = config.pacing.is_open();
   if (open && !found.has_times) {
     throw refusal("pacing", "open-loop needs time stamps, which " + file.path + " does not have",

@@ -133,6 +133,39 @@ TEST_CASE("a trace with skip, requests, repeat and time scale") {
   CHECK(requests[3].time == 2250_ns);  // span 3 us and one mean gap of 1.5 us, halved
 }
 
+TEST_CASE("skip and requests count those of the volume that is replayed") {
+  const Folder folder;
+  std::string trace;
+  for (int i = 0; i < 12; ++i)
+    trace += std::to_string(1000 + i * 10) + ",h," + std::to_string(i % 3) + ",Read," +
+             std::to_string(i * 4096) + ",4096,0\n";
+  LoadConfig config;
+  config.kind.trace = folder.write("t.csv", trace);
+  config.placement.volume = "h.1";
+  config.limits.skip = 1;
+  config.limits.requests = 2;
+  config.limits.repeat = 2;
+  config.pacing.pacing = "open-loop";
+  const auto loads = make_loads(config, k_drive, 1);
+  CHECK(loads.front().source->expected() == 4);
+  std::vector<std::uint64_t> places;
+  std::vector<Picoseconds> times;
+  PlacedRequest request;
+  while (loads.front().source->next(request)) {
+    places.push_back(request.lba);
+    times.push_back(request.time);
+  }
+  CHECK(places == std::vector<std::uint64_t>{32, 56, 32, 56});  // the second and third of h.1
+  CHECK(times.front() == 0);
+  CHECK(times[1] == 30 * 100'000);
+  config.limits.skip = 4;
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::StartsWith("skip: 4 leaves none of the 4 requests of volume 'h.1' of "));
+  config.placement.volume = "h.7";
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::StartsWith("volume: 'h.7' has no request in ") && Catch::Contains("h.0"));
+}
+
 TEST_CASE("a trace far longer than 53 days when repeated, as long as it is not when scaled") {
   const Folder folder;
   constexpr double k_day = 86400e12;
@@ -192,8 +225,8 @@ TEST_CASE("one volume of a trace, by name") {
   CHECK(requests[0].blocks == 2);
   config.placement.volume = "h.2";
   CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
-        "volume: 'h.2' has no request in the part of " + file +
-            " to be replayed, expected all, h.0 or h.1; did you mean 'h.0'?");
+        "volume: 'h.2' has no request in " + file +
+            ", expected all, h.0 or h.1; did you mean 'h.0'?");
 }
 
 TEST_CASE("the placement handle of a load's writes: a number, the trace's volume, or by address") {

@@ -54,7 +54,7 @@ std::vector<BrokenTrace> broken_traces() {
       {", format: msr", third("128166372003061631,hm,0,Read,1099511627776,4096,0"),
        "@:3: field offset: the request of 4096 B at 1099511627776 B ends beyond ..."},
       {", volume: nix", k_good,
-       "$:12: load.0.volume: 'nix' has no request in the part of @ to be replayed, expected all, hm.0"},
+       "$:12: load.0.volume: 'nix' has no request in @, expected all, hm.0"},
       {", skip: 100", k_good, "$:12: load.0.skip: 100 leaves none of the 2 requests of @; nearest valid: 1"},
       {", pacing: open-loop", "fio version 2 iolog\n/d read 0 4096\n",
        "$:12: load.0.pacing: open-loop needs time stamps, which @ does not have; nearest valid: closed-loop"},
