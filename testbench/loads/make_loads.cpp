@@ -45,8 +45,8 @@ std::optional<Picoseconds> scaled(LongTime time, double time_scale) {
 struct Scan {
   LoadExtent extent;
   std::uint32_t only_volume = PlacedSource::k_all_volumes;
-  Picoseconds first = 0;
-  Picoseconds last = 0;
+  LongTime first = 0;
+  LongTime last = 0;
   bool has_times = true;
   std::string description;
   std::uint64_t out_of_order = 0;
@@ -76,8 +76,8 @@ Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& v
       result.extent.volume_bytes.resize(request.device + 1, 0);
     Bytes& end = result.extent.volume_bytes[request.device];
     end = std::max(end, request.offset + request.bytes);
-    if (result.extent.requests++ == 0) result.first = request.time;
-    result.last = request.time;
+    if (result.extent.requests++ == 0) result.first = reader.elapsed();
+    result.last = reader.elapsed();
   }
   if (one && read == 0) {
     throw InputError("volume: " + in_quotes(volume) + " has no request in " + file.path + ", expected all, " +
@@ -120,7 +120,7 @@ class TracePart final : public RequestSource {
       reader_.reset();
     }
     if (is_replayed(request, only_volume_)) ++taken_;  // the others are passed over where they are placed
-    const LongTime time = request.time - first_ + period_ * (round_ - 1);
+    const LongTime time = reader_->elapsed() - first_ + period_ * (round_ - 1);
     request.time = time_scale_ ? scaled(time, *time_scale_).value_or(k_longest_load) : 0;
     return true;
   }
@@ -162,7 +162,7 @@ class TracePart final : public RequestSource {
   TraceFile file_;
   LimitConfig limits_;
   std::uint32_t only_volume_;
-  Picoseconds first_;
+  LongTime first_;
   LongTime period_ = 0;
   std::optional<double> time_scale_;
   std::uint64_t expected_;
@@ -206,7 +206,8 @@ std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfi
 
 std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
                               const std::string& directory) {
-  const TraceFile file{path_of(config.kind.trace, directory), config.trace, config.blkparse, config.columns};
+  const TraceFile file{path_of(config.kind.trace, directory), config.trace, config.blkparse, config.columns,
+                       config.pacing.is_open()};
   const Scan found = scan(file, config.limits, config.placement.volume);
   const bool open = config.pacing.is_open();
   if (open && !found.has_times) {

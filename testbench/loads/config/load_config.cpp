@@ -159,7 +159,8 @@ const ParameterTable<TraceConfig>& TraceConfig::parameters() {
                                       "how far a time stamp may lie before the one above it: up to this it "
                                       "is raised to it and counted (biosnoop and csv: requests are put in "
                                       "order of their times), beyond it "
-                                      "the trace is refused as unsorted");
+                                      "the trace is refused as unsorted (in open loop; in closed loop it is "
+                                      "raised, however far)");
   return table;
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
@@ -109,8 +110,7 @@ std::string size_text(Bytes bytes) {
                : fmt::format("{:.4g} {}", value, k_units[unit]);
 }
 
-std::string time_text(Picoseconds time) {
-  const double seconds = static_cast<double>(time) * 1e-12;
+std::string time_text(double seconds) {
   if (seconds >= 2 * 86400.0) return fmt::format("{:.4g} days", seconds / 86400);
   if (seconds >= 2 * 3600.0) return fmt::format("{:.4g} h", seconds / 3600);
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
@@ -171,7 +171,7 @@ double TraceInfo::overwrite_rate() const {
 }
 
 double TraceInfo::requests_per_second() const {
-  return span == 0 ? 0 : static_cast<double>(requests()) / (static_cast<double>(span) * 1e-12);
+  return span == 0 ? 0 : static_cast<double>(requests()) / seconds();
 }
 
 TraceInfo inspect_requests(RequestSource& source, std::uint64_t most) {
@@ -189,6 +189,7 @@ TraceInfo inspect_trace(TraceReader& reader, std::uint64_t most) {
   info.description = reader.description();
   info.polarity = polarity_text(info, reader.format());
   info.has_times = reader.has_times();
+  info.span = reader.elapsed();
   info.out_of_order = reader.out_of_order();
   info.largest_disorder = reader.largest_disorder();
   info.zero_size = reader.zero_size();
@@ -218,14 +219,14 @@ std::string to_text(const TraceInfo& info) {
   }
   if (info.has_times) {
     const double rate = info.requests_per_second();
-    text += fmt::format("time span       {}, {} requests per second\n", time_text(info.span),
+    text += fmt::format("time span       {}, {} requests per second\n", time_text(info.seconds()),
                         rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate));
   } else {
     text += "time span       none: the file has no time stamps\n";
   }
   if (info.out_of_order > 0) {
     text += fmt::format("  disorder      {} stamps out of order, by at most {}\n", info.out_of_order,
-                        time_text(info.largest_disorder));
+                        time_text(static_cast<double>(info.largest_disorder) * 1e-12));
   }
   if (info.zero_size > 0) text += fmt::format("  skipped       {} requests without size\n", info.zero_size);
   add_volumes(text, info);
@@ -264,7 +265,11 @@ std::string to_json(const TraceInfo& info) {
     json["commonest_sizes"].push_back({{"bytes", size.bytes}, {"requests", size.requests}});
   }
   json["has_times"] = info.has_times;
-  json["span_ps"] = info.span;
+  if (info.span <= std::numeric_limits<std::int64_t>::max()) {
+    json["span_ps"] = static_cast<std::int64_t>(info.span);
+  } else {
+    json["span_ps"] = static_cast<double>(info.span);
+  }
   json["requests_per_second"] = info.requests_per_second();
   json["out_of_order"] = info.out_of_order;
   json["largest_disorder_ps"] = info.largest_disorder;

@@ -39,7 +39,7 @@ struct TraceInfo {
   Bytes size_p99 = 0;
   double size_mean = 0;
   bool has_times = true;
-  Picoseconds span = 0;     ///< from first to last request
+  __int128 span = 0;        ///< picoseconds from first to last request
   Bytes address_first = 0;  ///< least and one past the greatest address of any volume
   Bytes address_end = 0;
   Bytes footprint = 0;             ///< distinct bytes read or written, in 512 B sectors
@@ -58,6 +58,7 @@ struct TraceInfo {
   [[nodiscard]] std::uint64_t transfers() const;
   /// Written bytes per distinct written byte; 0 when nothing is written.
   [[nodiscard]] double overwrite_rate() const;
+  [[nodiscard]] double seconds() const { return static_cast<double>(span) * 1e-12; }
   [[nodiscard]] double requests_per_second() const;
 };
 

@@ -58,12 +58,13 @@ std::size_t readable(const TraceFormatInfo& info, const TraceFile& file,
 
 }  // namespace
 
-TraceReader::TraceReader(const TraceFile& file) : lines_(file.path), config_(file.config) {
+TraceReader::TraceReader(const TraceFile& file)
+    : lines_(file.path), config_(file.config), times_matter_(file.times_matter) {
   open(file);
 }
 
 TraceReader::TraceReader(const TraceFile& file, std::string name, std::string_view bytes)
-    : lines_(std::move(name), bytes), config_(file.config) {
+    : lines_(std::move(name), bytes), config_(file.config), times_matter_(file.times_matter) {
   open(file);
 }
 
@@ -213,17 +214,14 @@ bool TraceReader::sound(const TraceRecord& record) {
 
 /// Of lines as the file has them.
 void TraceReader::check_order(WideTime time) {
-  if (!read_any_) first_read_ = latest_read_ = time;
+  if (!read_any_) latest_read_ = time;
   read_any_ = true;
-  if (time > first_read_ && time - first_read_ > static_cast<WideTime>(k_never / 2))
-    lines_.fail(
-        "field time: lies more than 53 days after the first request, expected the recording's unit of time");
   if (time >= latest_read_) {
     latest_read_ = time;
     return;
   }
   const WideTime back = latest_read_ - time;
-  if (back > static_cast<WideTime>(config_.max_disorder)) {
+  if (times_matter_ && back > static_cast<WideTime>(config_.max_disorder)) {
     lines_.fail(fmt::format(
         "field time: lies {:.6g} s before the request above, expected times in order (disorder up to "
         "max_disorder, {:.6g} s, is put right)",
@@ -240,13 +238,13 @@ Picoseconds TraceReader::relative(WideTime time) {
   if (!parser_->has_times()) return 0;
   using Signed = __int128;
   const Signed since = static_cast<Signed>(time) - static_cast<Signed>(first_);
-  if (since >= last_) {
-    last_ = static_cast<Picoseconds>(since);
-    return last_;
+  const auto bounded = [](Signed time) { return static_cast<Picoseconds>(std::min<Signed>(time, k_latest)); };
+  if (since < last_) {
+    ++out_of_order_;
+    largest_disorder_ = std::max(largest_disorder_, bounded(last_ - since));
   }
-  ++out_of_order_;
-  largest_disorder_ = std::max(largest_disorder_, static_cast<Picoseconds>(last_ - since));
-  return last_;
+  last_ = std::max(last_, since);
+  return bounded(last_);
 }
 
 std::uint32_t TraceReader::volume(std::string_view name) {

@@ -1,6 +1,7 @@
 // Reads a trace file as a stream of requests, whatever its format.
 //
-// Times count from the first request. Recordings are not quite in order (stamps are taken on
+// Times count from the first request, however long ago that was; a request's own is at most
+// k_latest. Recordings are not quite in order (stamps are taken on
 // several cores): a stamp before its predecessor's is raised to it and counted; one that lies
 // further back than `max_disorder` is bad input. Where lines are in order of completion, requests
 // are put in order of their times instead: those that a later line may yet come before wait, up to
@@ -25,10 +26,13 @@ struct TraceFile {
   TraceConfig config;
   BlkparseConfig blkparse;
   std::optional<ColumnsConfig> columns;
+  /// Requests are issued by their times; else stamps may lie as far back as they like.
+  bool times_matter = true;
 };
 
 class TraceReader final : public RequestSource {
  public:
+  static constexpr Picoseconds k_latest = k_never / 2;  ///< 53 days
   static constexpr std::size_t k_most_waiting = std::size_t{1} << 17U;  ///< 10 MB
   explicit TraceReader(const TraceFile& file);
   /// Reads from memory; `name` stands for the file in messages.
@@ -41,6 +45,8 @@ class TraceReader final : public RequestSource {
   /// "msr (recognised), times are Windows file time, xz": what the file was understood to be.
   [[nodiscard]] std::string description() const;
   [[nodiscard]] bool has_times() const { return parser_->has_times(); }
+  /// From the first request to the last one given, in picoseconds.
+  [[nodiscard]] __int128 elapsed() const { return last_; }
   /// Names of the volumes seen so far, in order of appearance.
   [[nodiscard]] const std::vector<std::string>& volumes() const { return volumes_; }
   [[nodiscard]] std::uint64_t out_of_order() const { return out_of_order_; }
@@ -76,6 +82,7 @@ class TraceReader final : public RequestSource {
 
   LineReader lines_;
   TraceConfig config_;
+  bool times_matter_ = true;
   const TraceFormatInfo* info_ = nullptr;
   std::unique_ptr<TraceFormat> parser_;
   bool recognised_ = false;
@@ -84,7 +91,6 @@ class TraceReader final : public RequestSource {
   bool started_ = false;            ///< a line that is not a header has been seen
   bool header_row_ = false;
   bool read_any_ = false;
-  WideTime first_read_ = 0;
   WideTime latest_read_ = 0;
   std::deque<Recorded> waiting_;  ///< in order of their times as they were read
   std::vector<Recorded> late_;    ///< the others, a heap
@@ -93,7 +99,7 @@ class TraceReader final : public RequestSource {
   std::uint64_t line_ = 0;        ///< of the last request given
   bool any_ = false;
   WideTime first_ = 0;
-  Picoseconds last_ = 0;
+  __int128 last_ = 0;  ///< since first_
   std::uint64_t out_of_order_ = 0;
   Picoseconds largest_disorder_ = 0;
   std::uint64_t zero_size_ = 0;

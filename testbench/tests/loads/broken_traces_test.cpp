@@ -62,9 +62,6 @@ std::vector<Broken> broken_traces() {
        "t:2: field time: lies 100 s before the request above, expected times in order (disorder up to "
        "max_disorder, 60 s, is "
        "put right)"},
-      {"auto", "1,h,0,Read,0,512,0\n18446744073709551615,h,0,Read,0,512,0\n",
-       "t:2: field time: lies more than 53 days after the first request, expected the recording's unit of "
-       "time"},
       {"msr", k_good + std::string(70000, 'x') + "\n",
        "t:2: line is longer than 65536 bytes, expected a text file with one request per line"},
       {"mqsim", "100 0 8 8 1\n200 0 8 8 2\n",

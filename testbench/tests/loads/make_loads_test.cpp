@@ -6,6 +6,7 @@
 #include "files.h"
 #include "testbench/loads/fio/fio_job.h"
 #include "testbench/loads/load.h"
+#include "testbench/loads/traces/trace_info.h"
 
 using namespace tlmssd;
 using namespace tlmssd::test;
@@ -164,6 +165,28 @@ TEST_CASE("skip and requests count those of the volume that is replayed") {
   config.placement.volume = "h.7";
   CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
              Catch::StartsWith("volume: 'h.7' has no request in ") && Catch::Contains("h.0"));
+}
+
+TEST_CASE("a trace longer than 53 days is replayed where its times do not matter, or fit when scaled") {
+  const Folder folder;
+  LoadConfig config;  // 300 days apart, in units of 100 ns, and one that lies before the first
+  config.kind.trace = folder.write(
+      "t.csv", "5,h,0,Read,0,512,0\n259200000000005,h,0,Read,512,512,0\n1,h,0,Read,1024,512,0\n");
+  CHECK(drain(make_loads(config, k_drive, 1).front()).size() == 3);
+  config.limits.requests = 2;
+  config.pacing.pacing = "open-loop";
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::StartsWith("time_scale: 1 makes the trace take more than 53 days"));
+  config.open.time_scale = 0.1;
+  const auto requests = drain(make_loads(config, k_drive, 1).front());
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[1].time == 30 * Picoseconds{86400} * 1'000'000'000'000);
+  config.limits.requests = 3;
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }),
+             Catch::Contains(":3: field time: lies 2.592e+07 s before the request above"));
+  TraceFile file;
+  file.path = config.kind.trace;
+  CHECK(inspect_trace(file, 2).seconds() == Approx(300 * 86400.0));
 }
 
 TEST_CASE("a trace far longer than 53 days when repeated, as long as it is not when scaled") {
