@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <fmt/format.h>
+#include <iterator>
 
 #include "models/base/input_error.h"
 
@@ -15,6 +16,7 @@ constexpr std::size_t k_most_volumes = 65536;
 constexpr std::uint64_t k_longest_request = std::uint64_t{1}
                                             << 30U;  // a longer read or write is a wrong column or unit
 constexpr std::size_t k_sample = 50;
+constexpr std::size_t k_sample_with_comments = 400;
 
 std::string names_of_formats() {
   std::string names = "auto";
@@ -35,6 +37,10 @@ bool titles(std::string_view line, char separator) {
   return count >= 3;
 }
 
+bool is_comment(std::string_view line) {
+  return trimmed(line).starts_with('#');
+}
+
 /// How many of the sample's lines `format` can read, before the first that it cannot.
 std::size_t readable(const TraceFormatInfo& info, const TraceFile& file,
                      const std::vector<std::string>& sample) {
@@ -44,7 +50,7 @@ std::size_t readable(const TraceFormatInfo& info, const TraceFile& file,
   std::size_t count = 0;
   bool first = true;
   for (const std::string& line : sample) {
-    if (trimmed(line).empty()) continue;
+    if (trimmed(line).empty() || (info.separator != '\0' && is_comment(line))) continue;
     if (std::exchange(first, false) && info.separator != '\0' && titles(line, info.separator)) continue;
     try {
       parser->parse(line, nowhere, record);
@@ -86,10 +92,16 @@ void TraceReader::open(const TraceFile& file) {
 }
 
 const TraceFormatInfo& TraceReader::recognise(const TraceFile& file) {
-  const std::vector<std::string> sample = lines_.peek(k_sample);
+  std::vector<std::string> sample = lines_.peek(k_sample_with_comments);
   if (std::all_of(sample.begin(), sample.end(), [](const auto& line) { return trimmed(line).empty(); })) {
     throw InputError(lines_.file(), 0, "is empty, expected a trace");
   }
+  // Comments tell no format, unless there is nothing else.
+  std::vector<std::string> told;
+  std::copy_if(sample.begin(), sample.end(), std::back_inserter(told),
+               [](const std::string& line) { return !is_comment(line) && !trimmed(line).empty(); });
+  if (!told.empty()) sample = std::move(told);
+  if (sample.size() > k_sample) sample.resize(k_sample);
   const TraceFormatInfo* best = nullptr;
   std::size_t most = 0;
   for (const TraceFormatInfo& info : trace_formats()) {
@@ -112,6 +124,13 @@ bool TraceReader::header(std::string_view line) {
   started_ = true;
   if (separator_ == '\0' || !titles(line, separator_)) return false;
   header_row_ = true;
+  return true;
+}
+
+/// One may be the row of titles.
+bool TraceReader::comment(std::string_view line) {
+  if (separator_ == '\0' || !is_comment(line)) return false;
+  if (!started_ && titles(line, separator_)) header(line);
   return true;
 }
 
@@ -139,6 +158,7 @@ bool TraceReader::read(Recorded& recorded) {
       continue;
     }
     if (line.find_first_not_of(" \t") == std::string_view::npos) continue;
+    if (comment(line)) continue;
     if (!started_ && header(line)) continue;
     if (!parser_->parse(line, lines_, record) || !sound(record)) continue;
     recorded.time = record.time;

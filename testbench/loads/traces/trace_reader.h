@@ -5,7 +5,8 @@
 // several cores): a stamp before its predecessor's is raised to it and counted; one that lies
 // further back than `max_disorder` is bad input. Where lines are in order of completion, requests
 // are put in order of their times instead: those that a later line may yet come before wait, up to
-// `max_disorder` and k_most_waiting requests. Blank lines and one header row are passed over.
+// `max_disorder` and k_most_waiting requests. Blank lines, comments (#) of tables and one header
+// row are passed over.
 // Every other malformed line is an InputError "file:line: field NAME: ...".
 #pragma once
 
@@ -76,6 +77,7 @@ class TraceReader final : public RequestSource {
   void check_order(WideTime time);
   const TraceFormatInfo& recognise(const TraceFile& file);
   bool header(std::string_view line);
+  bool comment(std::string_view line);
   bool sound(const TraceRecord& record);
   Picoseconds relative(WideTime time);
   std::uint32_t volume(std::string_view name);

@@ -230,3 +230,18 @@ TEST_CASE("every format has a name, a summary and is made by its name") {
   CHECK(names == std::vector<std::string>{"fio-iolog", "blkparse", "perf-script", "biosnoop", "msr", "spc",
                                           "alibaba", "tencent", "mqsim", "csv"});
 }
+
+TEST_CASE("comments and blank lines in tables are passed over, and tell no format") {
+  const std::string lines = "10,h,0,Read,0,512,0\n\n# one more\n20,h,0,Write,512,512,0\n";
+  for (const std::string& format : {"auto", "msr"}) {
+    const auto requests = read_text("# recorded on a Monday\n#\n" + lines, format);
+    REQUIRE(requests.size() == 2);
+    CHECK(requests[1].time == 10 * 100'000);
+  }
+  std::string text;
+  for (int i = 0; i < 100; ++i) text += "# " + std::to_string(i) + "\n";
+  TraceReader reader(TraceFile{}, "t", text + lines);
+  CHECK(reader.format().name == "msr");
+  CHECK(message_of([&] { read_text("# a\nwhat,is,this\n"); }).find("the format is not recognised from the line \"what,is,this\"") !=
+        std::string::npos);
+}
