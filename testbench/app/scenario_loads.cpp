@@ -36,12 +36,11 @@ NamedFile file_of(const LoadConfig& load) {
   return {"traces_folder", load.profile.traces_folder};
 }
 
-/// The folder in which a load's file lies: the scenario's own, or the one that TLMSSD_TRACES names.
-std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
-  const auto [key, file] = file_of(load);
-  const auto missing = [word = key](const std::string& text) { return objection(word, text); };
-  const fs::path own = fs::path(scenario.folder()) / file;
-  if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return scenario.folder();
+/// The folder in which `file` lies: `folder`, or the one that TLMSSD_TRACES names.
+std::string folder_with(const std::string& folder, const std::string& file, const char* key) {
+  const auto missing = [key](const std::string& text) { return objection(key, text); };
+  const fs::path own = fs::path(folder) / file;
+  if (file.empty() || fs::path(file).is_absolute() || fs::exists(own)) return folder;
   const char* traces = std::getenv("TLMSSD_TRACES");
   if (traces == nullptr || *traces == '\0') {
     throw missing(fmt::format("there is no file {}; TLMSSD_TRACES may name a folder of traces to look in",
@@ -52,6 +51,11 @@ std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
                             (fs::path(traces) / file).string()));
 }
 
+std::string folder_of(const LoadConfig& load, const Scenario& scenario) {
+  const auto [key, file] = file_of(load);
+  return folder_with(scenario.folder(), file, key);
+}
+
 /// The phase that comes after all loads there are so far.
 std::uint32_t phase_after(const std::vector<Load>& loads) {
   std::uint32_t phase = 0;
@@ -60,6 +64,10 @@ std::uint32_t phase_after(const std::vector<Load>& loads) {
 }
 
 }  // namespace
+
+std::string found_file(const std::string& folder, const std::string& file, const char* key) {
+  return (fs::path(folder_with(folder, file, key)) / file).string();
+}
 
 PreconditionStep read_step(const Scenario& scenario, std::size_t number) {
   return PreconditionStep::read(scenario.values(fmt::format("precondition.{}", number)));

@@ -105,6 +105,13 @@ TEST_CASE("broken traces and trace-info", "[program]") {
   const Outcome missing = run(folder, {"trace-info", folder / "nix"});
   CHECK(missing.code == 2);
   CHECK(missing.err == "tlmssd: " + (folder / "nix") + ": cannot be read: No such file or directory\n");
+  const Outcome nowhere = run(folder, {"trace-info", "nowhere.csv"});
+  CHECK(nowhere.code == 2);
+  CHECK_THAT(nowhere.err, Catch::Contains("there is no file nowhere.csv; TLMSSD_TRACES may name a folder"));
+  REQUIRE(setenv("TLMSSD_TRACES", folder.path().c_str(), 1) == 0);
+  const Outcome found = run(folder, {"trace-info", fs::path(trace).filename().string()});
+  unsetenv("TLMSSD_TRACES");
+  CHECK(found.err == outcome.err);
 }
 
 TEST_CASE("a trace that is not there, a fio file that is wrong", "[program]") {
