@@ -8,12 +8,15 @@
 #include "firmware/base/config.h"
 #include "models/flash/flash_config.h"
 #include "models/host/host_config.h"
+#include "models/base/input_error.h"
 #include "platform/plugins/loader.h"
 #include "testbench/app/age.h"
 #include "testbench/app/precondition.h"
 #include "testbench/app/scenario_catalogue.h"
+#include "testbench/app/scenario_loads.h"
 #include "testbench/loads/config/load_config.h"
 #include "testbench/loads/requests/distribution.h"
+#include "testbench/loads/traces/trace_reader.h"
 #include "testbench/scoreboard/contents.h"
 
 namespace tlmssd {
@@ -39,6 +42,17 @@ class Around {
   /// Features from outside may be there, which may do what our own do.
   [[nodiscard]] bool extended() const { return !loaded_plugins().empty(); }
   [[nodiscard]] bool timed() const { return in<RunSection>("run").timed; }
+  /// The format of the load's trace: as it says, or as it is recognised; empty: it cannot be read.
+  [[nodiscard]] std::string trace_format() const {
+    const auto trace = here<TraceConfig>();
+    if (trace.format != "auto") return trace.format;
+    try {
+      const std::string file = found_file(scenario_.folder(), here<LoadKindConfig>().trace, "trace");
+      return std::string(TraceReader({file, trace, here<BlkparseConfig>(), {}}).format().name);
+    } catch (const InputError&) {
+      return {};
+    }
+  }
   /// Other loads run beside those of this entry.
   [[nodiscard]] bool beside_others() const { return scenario_.count("load") > 1; }
   /// The firmware may meet idle time, and does something in it.
@@ -230,6 +244,13 @@ const Rows& rows_of_loads() {
        [](const Around& a) {
          return parse_distribution(a.here<GeneratorConfig>().random_distribution).prefers_places();
        }},
+      {"load", {"blockalign"}, [](const Around& a) { return a.here<GeneratorConfig>().is_random(); }},
+      {"load",
+       {"action"},
+       [](const Around& a) {
+         const std::string format = a.trace_format();
+         return format.empty() || format == "blkparse";
+       }},
       {"load",
        {"norandommap"},
        [](const Around& a) { return draws_from_all_alike(a.here<GeneratorConfig>()); }},
@@ -243,7 +264,7 @@ const Rows& rows_of_loads() {
       // What a load says of time, where none passes. Rates also decide in which order reads and
       // writes of a mix come, and, as delays, whose requests come first.
       {"load", {"thinktime", "thinktime_blocks", "ramp_time"}, [](const Around& a) { return a.timed(); }},
-      {"load", {"startdelay"}, [](const Around& a) { return a.timed() || a.beside_others(); }},
+      {"load", {"startdelay", "time_scale"}, [](const Around& a) { return a.timed() || a.beside_others(); }},
       {"load",
        {"rate", "rate_iops", "rate_process"},
        [](const Around& a) {

@@ -334,4 +334,25 @@ TEST_CASE("a resolved scenario names what the scenario named, but for its part",
         Paths{"ssd.flash.part.cache_read", "load.0.fsync"});
 }
 
+TEST_CASE("options of traces and of places that nothing asks for are named", "[program]") {
+  const Folder folder;
+  folder.write("t.csv", "10,h,0,Read,0,4096,0\n20,h,0,Write,4096,4096,0\n");
+  folder.write("q.txt", "  8,0 1 1 0.000000001 1 C R 0 + 8 [fio]\n  8,0 1 2 0.000000002 1 C R 8 + 8 [fio]\n");
+  const auto named = [&](const std::string& load, const Sets& sets, const std::string& key) {
+    const std::string scenario =
+        folder.write("s.yaml", replaced(k_small, "load: {rw: randrw, number_ios: 500}", "load: " + load));
+    const Json report = report_of(folder, scenario, "out", joined({"--force"}, set_options(sets)));
+    for (const std::string name : report["unread_parameters"])
+      if (name.find(key) != std::string::npos) return true;
+    return false;
+  };
+  CHECK(named("{rw: write, bs: 4k, number_ios: 10, blockalign: 16k}", {}, "blockalign"));
+  CHECK_FALSE(named("{rw: randwrite, bs: 4k, number_ios: 10, blockalign: 16k}", {}, "blockalign"));
+  CHECK(named("{trace: t.csv, action: C}", {}, "action"));
+  CHECK_FALSE(named("{trace: q.txt, action: C}", {}, "action"));
+  const std::string open = "{trace: t.csv, pacing: open-loop, time_scale: 0.5}";
+  CHECK(named(open, {"run.timed=false"}, "time_scale"));
+  CHECK_FALSE(named(open, {}, "time_scale"));
+}
+
 }  // namespace tlmssd::program_tests
