@@ -2,7 +2,9 @@
 #include "platform/scenario/reference.h"
 
 #include <algorithm>
+#include <cctype>
 #include <set>
+#include <utility>
 
 #include "models/base/quantity.h"
 
@@ -69,6 +71,11 @@ class Listing {
       : filter_(folded(filter)), columns_(columns) {
     const std::vector<std::string> paths = catalogue.about(filter);
     meant_.insert(paths.begin(), paths.end());
+    // Two or three letters are in many words, and meant as one.
+    constexpr std::size_t k_short = 3;
+    whole_words_ = !filter_.empty() && filter_.size() <= k_short;
+    add(catalogue.root());
+    if (!out_.empty() || !std::exchange(whole_words_, false)) return;
     add(catalogue.root());
   }
 
@@ -76,7 +83,14 @@ class Listing {
 
  private:
   [[nodiscard]] bool wanted(std::string_view text) const {
-    return folded(text).find(filter_) != std::string::npos;
+    const std::string all = folded(text);
+    if (!whole_words_) return all.find(filter_) != std::string::npos;
+    const auto in_word = [&](std::size_t at) {
+      return at < all.size() && std::isalnum(static_cast<unsigned char>(all[at])) != 0;
+    };
+    for (std::size_t at = all.find(filter_); at != std::string::npos; at = all.find(filter_, at + 1))
+      if ((at == 0 || !in_word(at - 1)) && !in_word(at + filter_.size())) return true;
+    return false;
   }
 
   /// A key is looked for by its path, by what it means, and by what is said of it elsewhere.
@@ -157,6 +171,7 @@ class Listing {
   }
 
   std::string filter_;
+  bool whole_words_ = false;  ///< it must be one
   std::size_t columns_;
   std::set<std::string> meant_;  ///< paths that a topic of the filter names
   std::string out_;

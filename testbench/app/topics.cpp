@@ -28,7 +28,15 @@ const std::vector<Topic>& scenario_topics() {
       {{"slc cache", "slc-cache", "turbo write", "pseudo-slc"}, {"firmware.pslc"}},
       {{"throughput", "bandwidth limit", "iops limit"}, {"load.rate", "load.rate_iops"}},
       {{"mdts"}, {"ssd.host.max_transfer", "run.long_requests"}},
-      {{"discard", "deallocate", "unmap"}, {"precondition.trim", "load.rw"}}};
+      {{"discard", "deallocate", "unmap"}, {"precondition.trim", "load.rw"}},
+      {{"think time"}, {"load.thinktime", "load.thinktime_blocks"}},
+      {{"wear leveling", "leveling"}, {"firmware.wear"}},
+      {{"write cache", "volatile cache"}, {"firmware.buffer", "firmware.cache"}},
+      {{"hit ratio", "hit rate", "cache hits"}, {"firmware.cache", "firmware.mapping.cache_in", "file_cache"}},
+      {{"blktrace", "blkparse", "replay"}, {"load.trace", "load.format", "load.action", "load.pacing"}},
+      {{"hot cold", "hot/cold", "hot and cold", "skew", "locality"},
+       {"load.random_distribution", "load.hot_set", "precondition.random_distribution",
+        "firmware.allocation.streams", "firmware.gc.policy"}}};
   return topics;
 }
 

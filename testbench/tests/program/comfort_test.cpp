@@ -122,6 +122,15 @@ TEST_CASE("list searches in meanings and topics", "[program]") {
   CHECK(found("HMB").find("memory_buffer") != std::string::npos);
   CHECK(found("slc-cache").find("firmware.pslc") != std::string::npos);
   CHECK(found("what the host asks of the drive").find("load") != std::string::npos);
+  CHECK(found("think time").find("thinktime_blocks") != std::string::npos);
+  CHECK(found("wear leveling").find("firmware.wear") != std::string::npos);
+  CHECK(found("write cache").find("firmware.buffer") != std::string::npos);
+  CHECK(found("hit ratio").find("firmware.cache") != std::string::npos);
+  CHECK(found("blktrace").find("pacing") != std::string::npos);
+  CHECK(found("hot cold").find("random_distribution") != std::string::npos);
+  const std::string spare = found("OP");  // not "operation", "loops", "options"
+  CHECK(spare.find("over_provisioning") != std::string::npos);
+  CHECK(spare.find("loops") == std::string::npos);
   CHECK(run(folder, {"list", "no such thing anywhere"}).code == 2);
 }
 
