@@ -215,6 +215,13 @@ constexpr Option k_options[] = {
     {"fdatasync",
      [](FioJob& job, const std::string& text) { job.generator.fdatasync = number(job, text, 0, k_any); }},
     {"end_fsync", [](FioJob& job, const std::string& text) { job.generator.end_fsync = flag(text); }, true},
+    {"sync",
+     [](FioJob& job, const std::string& text) {
+       const bool none = text == "0" || text == "none";
+       if (!none && text != "1" && text != "sync" && text != "dsync") expected("none, sync or dsync");
+       job.generator.force_unit_access = !none;
+     }},
+    {"filesize", [](FioJob& job, const std::string& text) { job.file_size = text; }},
     {"fsync_on_close", [](FioJob& job, const std::string& text) { job.fsync_on_close = flag(text); }, true},
     {"runtime", set_runtime},
     {"timeout", set_runtime},
@@ -278,6 +285,7 @@ constexpr const char* k_without_effect[] = {"allow_file_create",
                                             "log_hist_msec",
                                             "log_max_value",
                                             "log_offset",
+                                            "max_latency",
                                             "mem",
                                             "name",
                                             "new_group",
@@ -301,6 +309,9 @@ constexpr const char* k_without_effect[] = {"allow_file_create",
                                             "softrandommap",
                                             "sqthread_poll",
                                             "sqthread_poll_cpu",
+                                            "status-interval",
+                                            "status_interval",
+                                            "thinktime_spin",
                                             "thread",
                                             "uid",
                                             "unified_rw_reporting",
@@ -312,6 +323,30 @@ constexpr const char* k_without_effect[] = {"allow_file_create",
                                             "write_iops_log",
                                             "write_lat_log",
                                             "zero_buffers"};
+
+/// Options that change nothing with the one value that is fio's default, and of which others are not
+/// carried out here.
+struct HarmlessAs {
+  const char* name;
+  const char* value;
+};
+constexpr HarmlessAs k_harmless_as[] = {
+    {"nrfiles", "1"},
+    {"exitall", "0"},
+    {"offset_align", "0"},
+    {"iodepth_batch", "1"},
+    {"iodepth_batch_submit", "1"},
+    {"iodepth_batch_complete", "1"},
+    {"iodepth_batch_complete_min", "1"},
+    {"iodepth_batch_complete_max", "1"},
+};
+
+/// What is said of an option without effect beside that.
+const char* remark(const std::string& option) {
+  if (option == "filename") return ": all jobs use the one drive";
+  if (option == "max_latency") return ": no job ends because a request was slow";
+  return "";
+}
 
 class Parser {
  public:
@@ -338,6 +373,11 @@ class Parser {
     errors_.throw_if_any();
     for (FioJob& job : result_.jobs) {
       job.generator.end_fsync |= job.fsync_on_close;
+      try {
+        job.check_file_size();
+      } catch (const InputError& error) {
+        errors_.add({lines_.file(), job.line_of("filesize"), error.what()});
+      }
       if (job.generator.time_based && job.run.runtime == 0)
         errors_.add({lines_.file(), job.line_of("time_based"), "time_based: needs runtime as well"});
     }
@@ -395,14 +435,26 @@ class Parser {
     }
     for (const char* harmless : k_without_effect) {
       if (name != harmless) continue;
-      result_.warnings.push_back(fmt::format("{}:{}: option {} has no effect here{}",
-                                             name_in_reports(lines_.file()), lines_.line(), name,
-                                             name == "filename" ? ": all jobs use the one drive" : ""));
+      note_without_effect(name);
+      return;
+    }
+    for (const HarmlessAs& harmless : k_harmless_as) {
+      if (name != harmless.name) continue;
+      if (value != harmless.value)
+        lines_.fail(fmt::format("option {}: {} is not supported, expected {}, or the job without it", name,
+                                quoted_input(value), harmless.value));
+      note_without_effect(name);
       return;
     }
     std::vector<std::string> names;
     for (const Option& known : k_options) names.emplace_back(known.name);
     lines_.fail("option " + quoted_input(name) + " is not supported" + did_you_mean(name, names));
+  }
+
+  void note_without_effect(const std::string& name) {
+    result_.warnings.push_back(fmt::format("{}:{}: option {} has no effect here{}",
+                                           name_in_reports(lines_.file()), lines_.line(), name,
+                                           remark(name)));
   }
 
   struct Given {
@@ -452,6 +504,17 @@ void FioJob::check_runs() const {
   if (engine != nullptr && engine->instead != nullptr)
     throw InputError(
         fmt::format("ioengine: {} {}, expected one {}", ioengine, engine->instead, k_usual_engines));
+}
+
+void FioJob::check_file_size() const {
+  if (file_size.empty()) return;
+  const auto file = fio_size(file_size, units);
+  if (!file) refuse_option("filesize", file_size, "a size (1g)");
+  const auto size = fio_size(generator.size, units);
+  if (!size || *size > *file)
+    throw InputError(
+        "filesize: has no effect here, where the drive is what is used; expected a size that is given, and "
+        "is no larger");
 }
 
 bool is_fio_option(std::string_view name) {

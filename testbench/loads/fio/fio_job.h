@@ -27,6 +27,7 @@ struct FioJob {
   std::string ioengine = "psync";              ///< fio's default
   bool create_only = false;                    ///< lays out files and runs nothing
   bool fsync_on_close = false;                 ///< here the same as end_fsync
+  std::string file_size;                       ///< filesize, which matters where there is no size
   bool stonewall = false;                      ///< starts when everything above has ended
   std::map<std::string, std::uint64_t> lines;  ///< where each option was given
   /// The ioengine waits for each request: in fio its queue depth is 1, whatever iodepth says.
@@ -34,6 +35,8 @@ struct FioJob {
   /// Throws InputError "option: what is wrong" of a job that does something else than reading and
   /// writing a drive.
   void check_runs() const;
+  /// Throws InputError "filesize: ..." where it would say which part of the drive is used.
+  void check_file_size() const;
   [[nodiscard]] std::uint64_t line_of(const std::string& option) const {
     const auto found = lines.find(option);
     return found == lines.end() ? line : found->second;

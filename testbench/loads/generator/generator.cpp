@@ -77,6 +77,7 @@ bool Generator::next(Request& request) {
     }
   }
   request.opcode = k_direction_opcodes[direction];
+  request.force_unit_access = plan_.force_unit_access && request.opcode == HostOpcode::write;
   last_time_ = std::max(last_time_, pace(direction, request.bytes));
   request.time = last_time_;
   if (!write_back_) {  // a trim whose write is to come is not done yet
@@ -158,7 +159,7 @@ Picoseconds Generator::pace(unsigned direction, Bytes bytes) {
 SequentialRun Generator::sequential_writes() const {
   const auto& sizes = plan_.sizes[1];
   if (plan_.mix != GeneratorPlan::Mix::one || plan_.direction != 1 || plan_.random || sizes.size() != 1 ||
-      sizes[0].bytes == 0 || plan_.paced() || plan_.flushes())
+      sizes[0].bytes == 0 || plan_.paced() || plan_.flushes() || plan_.force_unit_access)
     return {};
   const Bytes bytes = sizes[0].bytes;
   std::uint64_t requests = (plan_.size - std::min(plan_.size, cursor_[1])) / bytes;

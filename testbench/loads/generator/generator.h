@@ -50,7 +50,8 @@ struct GeneratorPlan {
   DistributionSpec distribution;
   bool repeats = true;
   std::uint64_t fsync = 0;
-  std::uint64_t fdatasync = 0;  ///< counts beside fsync
+  std::uint64_t fdatasync = 0;     ///< counts beside fsync
+  bool force_unit_access = false;  ///< of writes
   std::shared_ptr<const AppFiles>
       apps;  ///< lives of their files, in place of all about directions and places
   [[nodiscard]] bool paced() const;

@@ -303,9 +303,9 @@ void plan_rates(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits uni
   plan.poisson = config.is_poisson();
 }
 
-void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config) {
+void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits units) {
   try {
-    plan.distribution = parse_distribution(config.random_distribution);
+    plan.distribution = parse_distribution(config.random_distribution, units == FioUnits::scenario);
   } catch (const std::invalid_argument& error) {
     throw InputError(std::string("random_distribution: ") + error.what());
   }
@@ -428,7 +428,7 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
   check_blocks(plan, config, drive.lba_bytes, units);
   if (drive.file_size != 0 && !drive.apps) check_files(plan, config, drive.file_size);
   plan_rates(plan, config, units);
-  plan_shares(plan, config);
+  plan_shares(plan, config, units);
   plan.apps = drive.apps;
   if (drive.apps) {
     check_lives(plan, config, drive);
@@ -441,6 +441,7 @@ GeneratorPlan plan_generator(const GeneratorConfig& config, const DriveSize& dri
   if (units != FioUnits::scenario) plan_loops(plan, config);
   plan.fsync = config.fsync;
   plan.fdatasync = config.fdatasync;
+  plan.force_unit_access = config.force_unit_access;
   return plan;
 }
 

@@ -110,7 +110,7 @@ void parse_zoned(DistributionSpec& spec, const std::string& text) {
 
 }  // namespace
 
-DistributionSpec parse_distribution(const std::string& text) {
+DistributionSpec parse_distribution(const std::string& text, bool knows_lives) {
   const std::size_t colon = text.find(':');
   const std::string name = text.substr(0, colon);
   const std::string rest = colon == std::string::npos ? "" : text.substr(colon + 1);
@@ -119,7 +119,7 @@ DistributionSpec parse_distribution(const std::string& text) {
     if (!rest.empty()) throw std::invalid_argument("random takes no parameter");
     return spec;
   }
-  if (name == "lives") {
+  if (name == "lives" && knows_lives) {
     if (!rest.empty()) throw std::invalid_argument("lives takes no parameter");
     spec.kind = DistributionSpec::Kind::lives;
     return spec;
@@ -144,8 +144,8 @@ DistributionSpec parse_distribution(const std::string& text) {
     high = 100;
   } else {
     throw std::invalid_argument("\"" + name +
-                                "\" is unknown, expected random, zipf:theta, pareto:h, normal:deviation, "
-                                "zoned:... or lives");
+                                "\" is unknown, expected random, zipf:theta, pareto:h, normal:deviation" +
+                                (knows_lives ? ", zoned:... or lives" : " or zoned:..."));
   }
   if (rest.empty() && name != "normal") return spec;
   const auto value = fio_real(rest);

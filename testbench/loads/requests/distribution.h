@@ -73,7 +73,7 @@ struct DistributionSpec {
 };
 
 /// Reads "zipf:1.1" and the like; throws std::invalid_argument with what is wrong.
-DistributionSpec parse_distribution(const std::string& text);
+DistributionSpec parse_distribution(const std::string& text, bool knows_lives = true);
 
 /// Positions in [0, blocks) for one job.
 class Positions {

@@ -134,6 +134,30 @@ TEST_CASE("a trace with skip, requests, repeat and time scale") {
   CHECK(requests[3].time == 2250_ns);  // span 3 us and one mean gap of 1.5 us, halved
 }
 
+TEST_CASE("options of fio that cannot matter are noted, and sync forces unit access") {
+  const auto jobs = parse_fio_jobs(
+      "j.fio",
+      "[global]\nnrfiles=1\nfilesize=2g\nstatus-interval=1\nmax_latency=1s\nthinktime_spin=5\n"
+      "iodepth_batch=1\n[a]\nrw=write\nsize=1g\nsync=1\n");
+  CHECK(jobs.jobs.front().generator.force_unit_access);
+  CHECK(jobs.warnings.size() == 5);
+  CHECK_THAT(jobs.warnings[2], Catch::EndsWith("max_latency has no effect here: no job ends because a request was slow"));
+  CHECK(fio_refused("[a]\nrw=read\nnrfiles=4\n") ==
+        "j.fio:3: option nrfiles: \"4\" is not supported, expected 1, or the job without it");
+  CHECK_THAT(fio_refused("[a]\nrw=read\nexitall\n"), Catch::Contains("exitall"));
+  CHECK_THAT(fio_refused("[a]\nrw=read\nfilesize=1g\n"), Catch::StartsWith("j.fio:3: filesize: "));
+  CHECK_THAT(fio_refused("[a]\nrw=read\nsize=2g\nfilesize=1g\n"), Catch::StartsWith("j.fio:4: filesize: "));
+  CHECK_THAT(fio_refused("[a]\nrw=write\nsync=2\n"), Catch::Contains("expected none, sync or dsync"));
+  const Folder folder;
+  LoadConfig config;
+  config.kind.fio = folder.write("j.fio", "[a]\nrw=rw\nsize=64k\nsync=dsync\n");
+  for (const PlacedRequest& request : drain(make_loads(config, k_drive, 1).front()))
+    CHECK(request.force_unit_access == (request.opcode == HostOpcode::write));
+  config.kind.fio = folder.write("z.fio", "[a]\nrw=randread\nrandom_distribution=zoned_abs:50/1g\n");
+  const std::string refused = message_of([&] { make_loads(config, k_drive, 1); });
+  CHECK_THAT(refused, Catch::Contains("normal:deviation or zoned:...") && !Catch::Contains("lives"));
+}
+
 TEST_CASE("skip and requests count those of the volume that is replayed") {
   const Folder folder;
   std::string trace;
