@@ -232,7 +232,8 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
           .text("offset_increment", &G::offset_increment, "added to offset for every further job of numjobs")
           .filled()
           .text("size", &G::size,
-                "size of the region, and bytes to do unless io_size says otherwise (1g or 50%)")
+                "size of the region, and bytes to do unless io_size says otherwise (1g or 50%; 1gb is a "
+                "thousand million, as everywhere but in job files)")
           .filled()
           .text("io_size", &G::io_size,
                 "bytes to read, write and trim in all, or a share of size (50%), of trimwrite to trim and as "
