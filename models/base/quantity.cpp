@@ -54,7 +54,12 @@ bool is_accepted(const ParameterSpec& spec, const std::string& text) {
 /// `number` with the unit nearest to the usual one with which `spec` accepts it; empty: with none.
 std::string with_unit(const ParameterSpec& spec, std::string_view number) {
   const KindTexts& texts = texts_of(spec.kind);
-  const std::string_view usual_name = spec.usual_unit.empty() ? texts.usual : spec.usual_unit;
+  const std::string_view of_kind = spec.usual_unit.empty() ? texts.usual : spec.usual_unit;
+  // Long numbers of sizes are copied from where sizes are in bytes.
+  constexpr std::size_t k_digits_of_bytes = 7;
+  const bool in_bytes = spec.kind == Kind::bytes && number.size() >= k_digits_of_bytes &&
+                        number.find_first_not_of("0123456789") == std::string_view::npos;
+  const std::string_view usual_name = in_bytes ? "B" : of_kind;
   const auto decades = [](const Unit& unit) { return std::log10(static_cast<double>(unit.scale)); };
   const auto usual = std::find_if(texts.units.begin(), texts.units.end(),
                                   [&](const Unit& unit) { return unit.name == usual_name; });

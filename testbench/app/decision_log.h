@@ -30,6 +30,9 @@ class DecisionLog final : public firmware::DecisionObserver {
   /// written.
   void close();
   [[nodiscard]] std::uint64_t left_out() const { return left_out_; }
+  /// Decisions of the kinds asked for, whether the filter let them pass or not.
+  [[nodiscard]] std::uint64_t seen() const { return number_; }
+  [[nodiscard]] std::uint64_t passed() const { return written_ + left_out_; }
 
  private:
   [[nodiscard]] bool passes(const firmware::Decision& decision) const;

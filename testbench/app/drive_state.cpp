@@ -329,8 +329,12 @@ std::string inside_text(const Json& state) {
 std::string overview_text(const Json& state) {
   std::string text = fmt::format("time {}, {} events; the host has {} B\n", seconds(state["time_ps"]),
                                  state["events"].dump(), state["user_bytes"].dump());
-  text += fmt::format("host: {} commands completed, {}\n", state["commands"]["completed"].dump(),
-                      state["commands"]["host"].get<std::string>());
+  const Json& commands = state["commands"];
+  const std::string all = commands["completed"].dump();
+  const std::string of_run = commands.contains("completed_in_run") ? commands["completed_in_run"].dump() : all;
+  text += fmt::format("host: {} commands completed{}, {}\n", of_run,
+                      of_run == all ? "" : fmt::format(" ({} with those before the run)", all),
+                      commands["host"].get<std::string>());
   text += state["commands"]["firmware"].get<std::string>();
   if (!text.ends_with('\n')) text += '\n';
   Json busy = Json::array();

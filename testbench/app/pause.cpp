@@ -200,13 +200,21 @@ void Pauser::stop(std::size_t which) {
   pause(breaks_[which].text);
 }
 
+/// With how many commands the run has carried out, as breaks count them.
+nlohmann::ordered_json Pauser::state_of(const StateQuery& query) const {
+  nlohmann::ordered_json state = drive_state(simulation_, query);
+  if (state.contains("commands"))
+    state["commands"]["completed_in_run"] = simulation_.driver().completed() - first_command_;
+  return state;
+}
+
 void Pauser::pause(const std::string& why) {
   if (debugger_attached()) {
     std::raise(SIGTRAP);
     return;
   }
   std::cerr << fmt::format("tlmssd: stopped at {}\n", printable(why))
-            << state_text(drive_state(simulation_, query_)) << std::flush;
+            << state_text(state_of(query_)) << std::flush;
   if (isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0) ask();
 }
 
@@ -250,7 +258,7 @@ bool Pauser::obey(const std::string& line) {
         throw InputError("inspect: expected nothing, blocks, map FIRST-LAST or lba N");
       }
       check_query(query, simulation_.ssd(), "inspect");
-      std::cerr << state_text(drive_state(simulation_, query));
+      std::cerr << state_text(state_of(query));
       return false;
     }
     std::cerr << "step [N], continue, inspect [blocks | map FIRST-LAST | lba N], quit\n";

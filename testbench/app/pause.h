@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
@@ -52,6 +53,7 @@ class Pauser final : public firmware::DecisionObserver {
   void arm_command();
   void look();
   void stop(std::size_t which);
+  [[nodiscard]] nlohmann::ordered_json state_of(const StateQuery& query) const;
   void pause(const std::string& why);
   void ask();
   bool obey(const std::string& line);

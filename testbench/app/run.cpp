@@ -272,6 +272,11 @@ void Run::end_watch() {
   }
   if (!decisions_) return;
   decisions_->close();
+  if (decisions_->passed() == 0 && decisions_->seen() > 0)
+    warnings_.push_back(
+        fmt::format("report.decision_filter: lets none of the {} decisions of report.decisions pass, and "
+                    "decisions.jsonl is empty",
+                    decisions_->seen()));
   if (decisions_->left_out() > 0)
     warnings_.push_back(
         fmt::format("report.decision_filter.most: {} decisions were left out of decisions.jsonl",
@@ -388,10 +393,23 @@ void Run::measure() {
   run_commands_ = driver.completed() - before;
   progress.finish();
   note_failures(warnings_, "", failed_before);
+  warn_of_small_trims();
   all_ramp_ = run_commands_ > 0 && measured == 0;
   if (const firmware::Firmware& drive = simulation_->ssd().firmware(); drive.read_only())
     warnings_.push_back(fmt::format("the drive has gone read-only: {}", drive.why_read_only()));
   warn_of_clock();
+}
+
+/// Of loads that asked for nothing but trims in which no logical block lies.
+void Run::warn_of_small_trims() {
+  for (const Load& load : loads_) {
+    const PlacementCounts& counts = load.source->counts();
+    if (counts.too_small > 0 && counts.too_small == counts.requests)
+      warnings_.push_back(
+          fmt::format("{}: in none of its {} trims lies a whole logical block (ssd.host.lba_size), and nothing "
+                      "was trimmed",
+                      load.name, counts.too_small));
+  }
 }
 
 /// Of data that would be older than the clock of retention can tell.

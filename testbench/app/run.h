@@ -82,6 +82,7 @@ class Run {
   void precondition();
   void warm_up();
   void note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before);
+  void warn_of_small_trims();
   void warn_of_clock();
   void at_entries(const std::function<void()>& work) const;
   void begin_measurement();

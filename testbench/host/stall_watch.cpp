@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "models/base/quantity_text.h"
 #include "testbench/host/host_driver.h"
 
 namespace tlmssd {
@@ -42,8 +43,11 @@ void StallWatch::look() {
       return;
     }
   }
-  throw Stalled(fmt::format("no command has completed for {:.3f} s of simulated time; {}",
-                            static_cast<double>(waited) * 1e-12, driver_.describe_outstanding()));
+  constexpr Picoseconds k_least_in_seconds = 1'000'000'000;
+  const auto time = static_cast<double>(waited);
+  throw Stalled(fmt::format("no command has completed for {} of simulated time; {}",
+                            waited < k_least_in_seconds ? time_text(time) : fmt::format("{:.3f} s", time * 1e-12),
+                            driver_.describe_outstanding()));
 }
 
 }  // namespace tlmssd

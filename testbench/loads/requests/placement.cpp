@@ -140,7 +140,8 @@ void PlacedSource::place(const Request& request) {
   const Bytes start = (base_.empty() ? 0 : base_[request.device]) + request.offset;
   const Bytes end = start + request.bytes;
   round(request.opcode, start, end);
-  if (pending_blocks_ == 0) return;
+  const bool beyond = request.opcode == HostOpcode::trim && end > region_blocks_ * lba_bytes_;
+  if (pending_blocks_ == 0 && !(beyond && mode_ == Mode::refuse)) return;
   switch (mode_) {
     case Mode::fits:
       return;
@@ -165,7 +166,7 @@ void PlacedSource::place(const Request& request) {
       return;
     }
     case Mode::refuse:
-      if (pending_lba_ + pending_blocks_ <= region_blocks_) return;
+      if (pending_lba_ + pending_blocks_ <= region_blocks_ && !beyond) return;
       const std::string where = source_->where();
       throw InputError(
           where, 0,

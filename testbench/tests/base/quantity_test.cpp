@@ -389,6 +389,7 @@ TEST_CASE("what is proposed for a bare number is accepted by the parameter") {
   };
   const Range page(512, 1 << 20);
   says(Kind::bytes, page, "16", "'16 KiB'");
+  says(Kind::bytes, Range(1024, 0x1p40), "67108864", "'67108864 B'");
   says(Kind::bytes, page, "4096", "'4096 B'");
   says(Kind::bytes, page, "1.5", "'1.5 KiB'");
   says(Kind::bytes, page, "0.3", "'0.3 MB'");     // in KiB and MiB it is no whole number of bytes

@@ -148,6 +148,14 @@ TEST_CASE("refuse names the line and the size") {
         "expected a larger drive or addresses: wrap or scale");
 }
 
+TEST_CASE("a trim beyond the drive is refused even where it holds no logical block") {
+  const Request small{HostOpcode::trim, false, 0, 1 << 20, 512, 0};
+  auto source = placed({write(0, 4096), small}, "refuse", {1 << 20, 4096});
+  CHECK(source.refuses());
+  CHECK_THAT(message_of([&] { all(source); }),
+             Catch::StartsWith("list:2: field offset: the request of 512 B at 1048576 B ends beyond"));
+}
+
 TEST_CASE("volumes lie one after another, or one is chosen") {
   const std::vector<Request> requests = {write(1024, 512, 0), write(0, 512, 1), write(512, 512, 2)};
   auto together = placed(requests, "refuse", {16 << 20, 512});

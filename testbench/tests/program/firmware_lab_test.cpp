@@ -100,6 +100,12 @@ TEST_CASE("filters and the bound of the decision log", "[program]") {
       log("late", {"report.decision_filter.from=" + std::to_string(middle / 1000) + " ns"});
   CHECK(late.size() < all.size());
   CHECK(late.front().at("time_ps").get<std::int64_t>() >= middle / 1000 * 1000);
+  const Outcome none =
+      run_ok(folder, {"run", scenario, "-o", folder / "none", "--set", "report.decisions=[remap]", "--set",
+                      "report.decision_filter.from=50 s"});
+  std::string told = none.out;  // in wrapped lines
+  std::replace(told.begin(), told.end(), '\n', ' ');
+  CHECK_THAT(told, Catch::Contains("report.decision_filter: lets none of the "));
   const std::vector<Json> cut = log("cut", {"report.decision_filter.most=5"});
   REQUIRE(cut.size() == 6);
   CHECK(cut.back().at("left_out") == all.size() - 5);
@@ -165,7 +171,8 @@ TEST_CASE("a run stops at a time, an event, a command and a decision, and goes o
   };
   CHECK(times("tlmssd: stopped at ") == 4);
   CHECK(times("time 0.001000000 s") == 1);
-  CHECK(times("host: 20 commands completed") == 0);  // and those of preconditioning
+  CHECK(times("host: 20 commands completed (") == 1);
+  CHECK(times(" with those before the run), ") == 4);
   CHECK(times("commands outstanding") == 4);
   CHECK(times("LBA 3 is sector") == 4);
   CHECK(times("contradictions") == 0);

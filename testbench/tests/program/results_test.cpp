@@ -213,4 +213,28 @@ TEST_CASE("what was done to fit requests to logical blocks is said of the load",
   }
 }
 
+TEST_CASE("a load all of whose trims are too small says so, and a stall how short it was", "[program]") {
+  const Folder folder;
+  folder.write("t.csv", "10,h,0,Discard,512,512,0\n20,h,0,Discard,1024,512,0\n");
+  const std::string scenario =
+      folder.write("s.yaml", replaced(k_small, "load: {rw: randrw, number_ios: 500}", "load: {trace: t.csv}"));
+  run_ok(folder, {"run", scenario, "-q", "-o", folder / "out"});
+  const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
+  CHECK_THAT(report["warnings"].dump(), Catch::Contains("in none of its 2 trims lies a whole logical block"));
+  const Outcome stalled =
+      run(folder, {"run", folder.write("w.yaml", k_small), "--set", "run.stall_after=1 us"});
+  CHECK(stalled.code != 0);
+  CHECK_THAT(stalled.err, Catch::Contains("no command has completed for 1") && Catch::Contains(" us of "));
+}
+
+TEST_CASE("a long name of a load stands on a line of its own before its causes", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write(
+      "s.yaml", replaced(k_small, "load: {rw: randrw, number_ios: 500}",
+                         "load:\n  - {name: a load whose name is rather long, rw: randread, number_ios: 50}\n"
+                         "  - {name: b, rw: randread, number_ios: 50}\n"));
+  const Outcome outcome = run_ok(folder, {"run", scenario});
+  CHECK_THAT(outcome.out, Catch::Contains("  a load whose name is rather long read\n                    "));
+}
+
 }  // namespace tlmssd::program_tests
