@@ -74,7 +74,8 @@ Task<> Cache::prepare_read(HeldCommand& held, std::unique_ptr<Hold>& hold) {
 Task<bool> Cache::wait_for_room(HeldCommand& held, Reservation& room) {
   held.waits_for = "room in the cache";
   const bool granted = co_await room;
-  charge_full_wait(held.command.ledger, Cause::cache_wait, room.collection_wait(), core_.hw.event_queue.now());
+  charge_full_wait(held.command.ledger, Cause::cache_wait, room.collection_wait(),
+                   core_.hw.event_queue.now());
   co_return granted;
 }
 

@@ -214,8 +214,8 @@ int guarded(const std::function<int()>& command) {
 int trace_info_command(const TraceInfoOptions& options) {
   const Scenario scenario = trace_scenario(options);
   const LoadConfig config = read_load(scenario, 0);
-  const TraceInfo info =
-      inspect_trace(TraceFile{found_file("", config.kind.trace, "file"), config.trace, config.blkparse, config.columns});
+  const TraceInfo info = inspect_trace(
+      TraceFile{found_file("", config.kind.trace, "file"), config.trace, config.blkparse, config.columns});
   std::cout << (options.json ? to_json(info) + "\n" : to_text(info));
   return k_exit_ok;
 }

@@ -331,7 +331,8 @@ std::string overview_text(const Json& state) {
                                  state["events"].dump(), state["user_bytes"].dump());
   const Json& commands = state["commands"];
   const std::string all = commands["completed"].dump();
-  const std::string of_run = commands.contains("completed_in_run") ? commands["completed_in_run"].dump() : all;
+  const std::string of_run =
+      commands.contains("completed_in_run") ? commands["completed_in_run"].dump() : all;
   text += fmt::format("host: {} commands completed{}, {}\n", of_run,
                       of_run == all ? "" : fmt::format(" ({} with those before the run)", all),
                       commands["host"].get<std::string>());

@@ -213,8 +213,8 @@ void Pauser::pause(const std::string& why) {
     std::raise(SIGTRAP);
     return;
   }
-  std::cerr << fmt::format("tlmssd: stopped at {}\n", printable(why))
-            << state_text(state_of(query_)) << std::flush;
+  std::cerr << fmt::format("tlmssd: stopped at {}\n", printable(why)) << state_text(state_of(query_))
+            << std::flush;
   if (isatty(STDIN_FILENO) != 0 && isatty(STDERR_FILENO) != 0) ask();
 }
 

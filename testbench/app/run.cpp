@@ -405,10 +405,10 @@ void Run::warn_of_small_trims() {
   for (const Load& load : loads_) {
     const PlacementCounts& counts = load.source->counts();
     if (counts.too_small > 0 && counts.too_small == counts.requests)
-      warnings_.push_back(
-          fmt::format("{}: in none of its {} trims lies a whole logical block (ssd.host.lba_size), and nothing "
-                      "was trimmed",
-                      load.name, counts.too_small));
+      warnings_.push_back(fmt::format(
+          "{}: in none of its {} trims lies a whole logical block (ssd.host.lba_size), and nothing "
+          "was trimmed",
+          load.name, counts.too_small));
   }
 }
 

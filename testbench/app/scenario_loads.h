@@ -13,8 +13,8 @@
 
 namespace tlmssd {
 
-/// Where `file`, named in a file of `folder`, lies: there, or in the folder that TLMSSD_TRACES names.
-/// Throws InputError about `key`.
+/// Where `file`, named in a file of `folder`, lies: there, or in the folder that TLMSSD_TRACES
+/// names. Throws InputError about `key`.
 std::string found_file(const std::string& folder, const std::string& file, const char* key);
 /// Step `number` of the scenario's list `precondition`.
 PreconditionStep read_step(const Scenario& scenario, std::size_t number);

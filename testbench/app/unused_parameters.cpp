@@ -6,9 +6,9 @@
 #include <string_view>
 
 #include "firmware/base/config.h"
+#include "models/base/input_error.h"
 #include "models/flash/flash_config.h"
 #include "models/host/host_config.h"
-#include "models/base/input_error.h"
 #include "platform/plugins/loader.h"
 #include "testbench/app/age.h"
 #include "testbench/app/precondition.h"

@@ -45,9 +45,10 @@ void StallWatch::look() {
   }
   constexpr Picoseconds k_least_in_seconds = 1'000'000'000;
   const auto time = static_cast<double>(waited);
-  throw Stalled(fmt::format("no command has completed for {} of simulated time; {}",
-                            waited < k_least_in_seconds ? time_text(time) : fmt::format("{:.3f} s", time * 1e-12),
-                            driver_.describe_outstanding()));
+  throw Stalled(
+      fmt::format("no command has completed for {} of simulated time; {}",
+                  waited < k_least_in_seconds ? time_text(time) : fmt::format("{:.3f} s", time * 1e-12),
+                  driver_.describe_outstanding()));
 }
 
 }  // namespace tlmssd

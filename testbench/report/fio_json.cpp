@@ -111,8 +111,8 @@ Amount succeeded(const LoadMeasurement& load, Direction direction) {
   Amount sum;
   for (const HostOpcode opcode : direction) {
     const Outcomes& untimed = load.untimed(opcode);
-    sum = sum + load.operation(opcode).succeeded() +
-          Amount{untimed.count() - untimed.errors(), untimed.bytes};
+    sum =
+        sum + load.operation(opcode).succeeded() + Amount{untimed.count() - untimed.errors(), untimed.bytes};
   }
   return sum;
 }

@@ -84,8 +84,8 @@ void add_no_rates(Json& json) {
 Json untimed_operation_json(const Outcomes& outcomes) {
   Json json = {{"commands", outcomes.count()}, {"bytes", outcomes.bytes}};
   add_no_rates(json);
-  json["errors"] = errors_json(
-      [&](HostStatus status) { return outcomes.by_status[static_cast<std::size_t>(status)]; });
+  json["errors"] =
+      errors_json([&](HostStatus status) { return outcomes.by_status[static_cast<std::size_t>(status)]; });
   return json;
 }
 

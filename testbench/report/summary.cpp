@@ -123,7 +123,7 @@ void head(Page& page, const Json& report, const HostRun& run) {
           ? fmt::format("{} simulated, {} measured", time_text(simulated * 1e12), time_text(measured * 1e12))
       : simulated > 0 && report["results"]["total"]["commands"] == 0
           ? fmt::format("{} simulated, nothing measured", time_text(simulated * 1e12))
-                      : "untimed";
+          : "untimed";
   page.line(fmt::format("Time    {}; took {:.1f} s, {} commands/s", times, run.seconds,
                         rate_text(static_cast<double>(run.commands) / std::max(run.seconds, 1e-9))));
   page.line(fmt::format("Checks  {} blocks read and compared, {} wrong reads",

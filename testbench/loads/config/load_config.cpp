@@ -112,15 +112,16 @@ const ParameterTable<OpenLoopConfig>& OpenLoopConfig::parameters() {
 }
 
 const ParameterTable<LimitConfig>& LimitConfig::parameters() {
-  static const auto table = ParameterTable<LimitConfig>{}
-                                .integer("skip", &LimitConfig::skip, {0, k_long},
-                                         "requests of the trace (of its volume, where one is chosen) to pass over at its "
-                                         "beginning")
-                                .integer("requests", &LimitConfig::requests, {0, k_long},
-                                         "requests of the trace (of its volume, where one is chosen) to replay behind "
-                                         "those that skip passes over; 0 means all")
-                                .integer("repeat", &LimitConfig::repeat, {1, 1000000},
-                                         "how many times to replay the trace, one after another");
+  static const auto table =
+      ParameterTable<LimitConfig>{}
+          .integer("skip", &LimitConfig::skip, {0, k_long},
+                   "requests of the trace (of its volume, where one is chosen) to pass over at its "
+                   "beginning")
+          .integer("requests", &LimitConfig::requests, {0, k_long},
+                   "requests of the trace (of its volume, where one is chosen) to replay behind "
+                   "those that skip passes over; 0 means all")
+          .integer("repeat", &LimitConfig::repeat, {1, 1000000},
+                   "how many times to replay the trace, one after another");
   return table;
 }
 

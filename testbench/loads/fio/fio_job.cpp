@@ -324,8 +324,8 @@ constexpr const char* k_without_effect[] = {"allow_file_create",
                                             "write_lat_log",
                                             "zero_buffers"};
 
-/// Options that change nothing with the one value that is fio's default, and of which others are not
-/// carried out here.
+/// Options that change nothing with the one value that is fio's default, and of which others are
+/// not carried out here.
 struct HarmlessAs {
   const char* name;
   const char* value;

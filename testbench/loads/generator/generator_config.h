@@ -38,7 +38,7 @@ struct GeneratorConfig {
   std::uint64_t randseed = 0;
   std::string percentage_random = "100";
   std::uint64_t fsync = 0;
-  std::uint64_t fdatasync = 0;  ///< of job files, counts beside fsync
+  std::uint64_t fdatasync = 0;     ///< of job files, counts beside fsync
   bool force_unit_access = false;  ///< of job files (sync=1)
   bool end_fsync = false;
   /// Gaps between requests of a limited rate are drawn.

@@ -137,7 +137,8 @@ bool used(const GeneratorPlan& plan, std::size_t direction) {
   return plan.mix == GeneratorPlan::Mix::trim_write ? direction > 0 : direction == plan.direction;
 }
 
-/// A list of sizes ("512/20:4k/80", "512-4k", "512,4k") with those that are not whole blocks rounded.
+/// A list of sizes ("512/20:4k/80", "512-4k", "512,4k") with those that are not whole blocks
+/// rounded.
 std::string in_whole_blocks(const std::string& text, std::uint32_t lba, FioUnits units) {
   std::string result;
   bool is_size = true;  // not what stands behind a slash

@@ -33,7 +33,7 @@ struct TraceFile {
 
 class TraceReader final : public RequestSource {
  public:
-  static constexpr Picoseconds k_latest = k_never / 2;  ///< 53 days
+  static constexpr Picoseconds k_latest = k_never / 2;                  ///< 53 days
   static constexpr std::size_t k_most_waiting = std::size_t{1} << 17U;  ///< 10 MB
   explicit TraceReader(const TraceFile& file);
   /// Reads from memory; `name` stands for the file in messages.

@@ -55,9 +55,7 @@ struct Evidence {
   void say(const std::string& text, const std::string& look_at) const {
     advice.push_back({std::string(rule), text, look_at});
   }
-  [[nodiscard]] bool measured() const {
-    return facts.timed && report["results"]["total"]["commands"] != 0;
-  }
+  [[nodiscard]] bool measured() const { return facts.timed && report["results"]["total"]["commands"] != 0; }
 
   [[nodiscard]] double statistic(std::string_view name) const {
     return number_in(report["statistics"], name);
@@ -247,10 +245,11 @@ void not_measured(const Evidence& e) {
 void ended_by_size(const Evidence& e) {
   for (const LoadEnd& load : e.facts.loads) {
     if (load.wanted == 0 || load.by_time || load.issued >= load.wanted) continue;
-    e.say(fmt::format("{} ended after {} of its {} requests: it has no more to ask for", load.name,
-                      load.issued, load.wanted),
-          Evidence::keys_of({&load}, e.facts.timed ? std::vector<std::string>{"loops", "io_size", "time_based"}
-                                                   : std::vector<std::string>{"loops", "io_size"}));
+    e.say(
+        fmt::format("{} ended after {} of its {} requests: it has no more to ask for", load.name, load.issued,
+                    load.wanted),
+        Evidence::keys_of({&load}, e.facts.timed ? std::vector<std::string>{"loops", "io_size", "time_based"}
+                                                 : std::vector<std::string>{"loops", "io_size"}));
   }
 }
 
@@ -291,17 +290,19 @@ void part_of_the_time(const Evidence& e) {
     const double bytes = loads[i]["bytes"].get<double>();
     if (bytes == 0 || active >= k_share_active * measured * 1e12) continue;
     const std::string own = bandwidth_text(bytes / active * 1e12);
-    text = fmt::format("{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
-                       "of that: in its own time (own_time in report.json) it moved {}",
-                       load.name, time_text(active), time_text(measured * 1e12), own);
+    text = fmt::format(
+        "{} was at work for {} of the {} measured, and its IOPS and bandwidth count over all "
+        "of that: in its own time (own_time in report.json) it moved {}",
+        load.name, time_text(active), time_text(measured * 1e12), own);
     each.push_back(fmt::format("{} for {} ({} in that time)", load.name, time_text(active), own));
     told.push_back(&load);
   }
   if (told.empty()) return;
   if (told.size() > 1)
-    text = fmt::format("loads were at work for a part of the {} measured, and their IOPS and bandwidth count "
-                       "over all of that (own_time in report.json does not): {}",
-                       time_text(measured * 1e12), some_of(each));
+    text = fmt::format(
+        "loads were at work for a part of the {} measured, and their IOPS and bandwidth count "
+        "over all of that (own_time in report.json does not): {}",
+        time_text(measured * 1e12), some_of(each));
   e.say(text, Evidence::keys_of(told, {"runtime"}));
 }
 

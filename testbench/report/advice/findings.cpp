@@ -213,8 +213,8 @@ TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
         if (cause == "sense" || cause == "program" || cause == "erase") {
           time.arrays += own;
         } else if (cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
-                   cause == "buffer wait" || cause == "cache wait" || cause == "space wait" || cause == "LBA hazard wait" ||
-                   cause == "batch wait") {
+                   cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
+                   cause == "LBA hazard wait" || cause == "batch wait") {
           time.waits += own;
         }
       }

@@ -242,6 +242,7 @@ TEST_CASE("comments and blank lines in tables are passed over, and tell no forma
   for (int i = 0; i < 100; ++i) text += "# " + std::to_string(i) + "\n";
   TraceReader reader(TraceFile{}, "t", text + lines);
   CHECK(reader.format().name == "msr");
-  CHECK(message_of([&] { read_text("# a\nwhat,is,this\n"); }).find("the format is not recognised from the line \"what,is,this\"") !=
-        std::string::npos);
+  CHECK(message_of([&] {
+          read_text("# a\nwhat,is,this\n");
+        }).find("the format is not recognised from the line \"what,is,this\"") != std::string::npos);
 }

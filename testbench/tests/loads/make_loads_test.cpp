@@ -135,13 +135,14 @@ TEST_CASE("a trace with skip, requests, repeat and time scale") {
 }
 
 TEST_CASE("options of fio that cannot matter are noted, and sync forces unit access") {
-  const auto jobs = parse_fio_jobs(
-      "j.fio",
-      "[global]\nnrfiles=1\nfilesize=2g\nstatus-interval=1\nmax_latency=1s\nthinktime_spin=5\n"
-      "iodepth_batch=1\n[a]\nrw=write\nsize=1g\nsync=1\n");
+  const auto jobs =
+      parse_fio_jobs("j.fio",
+                     "[global]\nnrfiles=1\nfilesize=2g\nstatus-interval=1\nmax_latency=1s\nthinktime_spin=5\n"
+                     "iodepth_batch=1\n[a]\nrw=write\nsize=1g\nsync=1\n");
   CHECK(jobs.jobs.front().generator.force_unit_access);
   CHECK(jobs.warnings.size() == 5);
-  CHECK_THAT(jobs.warnings[2], Catch::EndsWith("max_latency has no effect here: no job ends because a request was slow"));
+  CHECK_THAT(jobs.warnings[2],
+             Catch::EndsWith("max_latency has no effect here: no job ends because a request was slow"));
   CHECK(fio_refused("[a]\nrw=read\nnrfiles=4\n") ==
         "j.fio:3: option nrfiles: \"4\" is not supported, expected 1, or the job without it");
   CHECK_THAT(fio_refused("[a]\nrw=read\nexitall\n"), Catch::Contains("exitall"));
@@ -272,8 +273,7 @@ TEST_CASE("one volume of a trace, by name") {
   CHECK(requests[0].blocks == 2);
   config.placement.volume = "h.2";
   CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
-        "volume: 'h.2' has no request in " + file +
-            ", expected all, h.0 or h.1; did you mean 'h.0'?");
+        "volume: 'h.2' has no request in " + file + ", expected all, h.0 or h.1; did you mean 'h.0'?");
 }
 
 TEST_CASE("the placement handle of a load's writes: a number, the trace's volume, or by address") {

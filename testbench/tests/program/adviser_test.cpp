@@ -200,16 +200,17 @@ TEST_CASE("advice names keys that the load has", "[program]") {
 TEST_CASE("loads that took part of the time are told of at once", "[program]") {
   const Folder folder;
   const std::string drive = k_sound.substr(0, k_sound.find("load:"));
-  const std::string scenario = folder.write(
-      "s.yaml", drive +
-                    "load:\n  - {name: first, rw: randread, bs: 4k, number_ios: 500}\n"
-                    "  - {name: second, rw: randread, bs: 4k, number_ios: 500}\n"
-                    "  - {name: long, rw: randread, bs: 4k, loops: 100, number_ios: 20000}\n");
+  const std::string scenario =
+      folder.write("s.yaml", drive +
+                                 "load:\n  - {name: first, rw: randread, bs: 4k, number_ios: 500}\n"
+                                 "  - {name: second, rw: randread, bs: 4k, number_ios: 500}\n"
+                                 "  - {name: long, rw: randread, bs: 4k, loops: 100, number_ios: 20000}\n");
   std::size_t boxes = 0;
   for (const Json& one : report_of(folder, scenario, "out")["advice"]) {
     if (one["name"] != "part-of-the-time") continue;
     ++boxes;
-    CHECK_THAT(one["text"].get<std::string>(), Catch::Contains("first for ") && Catch::Contains("second for "));
+    CHECK_THAT(one["text"].get<std::string>(),
+               Catch::Contains("first for ") && Catch::Contains("second for "));
   }
   CHECK(boxes == 1);
 }

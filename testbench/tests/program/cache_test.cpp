@@ -143,9 +143,9 @@ load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 20000, warm_up: 65000, loop
   const Json& ledger = report["results"]["total"]["operations"]["read"]["ledger"];
   CHECK(ledger.contains("cache wait"));
   CHECK_FALSE(ledger.contains("buffer wait"));
-  CHECK_THAT(told(report, "p99.9 of read", "look_at"),
-             Catch::Contains("firmware.cache.copy_waits") && Catch::Contains("ssd.scm.capacity") &&
-                 !Catch::Contains("firmware.buffer"));
+  CHECK_THAT(told(report, "p99.9 of read", "look_at"), Catch::Contains("firmware.cache.copy_waits") &&
+                                                           Catch::Contains("ssd.scm.capacity") &&
+                                                           !Catch::Contains("firmware.buffer"));
 }
 
 TEST_CASE("the summary tells clean lines that the cache gave up", "[program]") {

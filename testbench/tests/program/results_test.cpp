@@ -216,8 +216,8 @@ TEST_CASE("what was done to fit requests to logical blocks is said of the load",
 TEST_CASE("a load all of whose trims are too small says so, and a stall how short it was", "[program]") {
   const Folder folder;
   folder.write("t.csv", "10,h,0,Discard,512,512,0\n20,h,0,Discard,1024,512,0\n");
-  const std::string scenario =
-      folder.write("s.yaml", replaced(k_small, "load: {rw: randrw, number_ios: 500}", "load: {trace: t.csv}"));
+  const std::string scenario = folder.write(
+      "s.yaml", replaced(k_small, "load: {rw: randrw, number_ios: 500}", "load: {trace: t.csv}"));
   run_ok(folder, {"run", scenario, "-q", "-o", folder / "out"});
   const Json report = Json::parse(read_file(folder.path() / "out" / "report.json"));
   CHECK_THAT(report["warnings"].dump(), Catch::Contains("in none of its 2 trims lies a whole logical block"));

@@ -119,8 +119,8 @@ TEST_CASE("an untimed run counts what its loads did behind their ramps, and has 
   CHECK(write["bytes"] == 2000 * 8192);
   CHECK(write["errors"].empty());
   CHECK(results["loads"][0]["operations"]["flush"]["commands"] == 1);
-  CHECK(results["total"]["commands"] == results["loads"][0]["commands"].get<int>() +
-                                            results["loads"][1]["commands"].get<int>());
+  CHECK(results["total"]["commands"] ==
+        results["loads"][0]["commands"].get<int>() + results["loads"][1]["commands"].get<int>());
   CHECK(writes(report) == 2000);
   for (const Json& part : {results["total"], results["loads"][1], write}) {
     CHECK(part["iops"].is_null());
