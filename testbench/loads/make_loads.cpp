@@ -8,6 +8,7 @@
 
 #include "models/base/input_error.h"
 #include "models/base/input_file.h"
+#include "models/base/quantity_text.h"
 #include "models/base/suggest.h"
 #include "testbench/loads/fio/fio_job.h"
 #include "testbench/loads/generator/generator.h"
@@ -39,6 +40,34 @@ std::optional<Picoseconds> scaled(LongTime time, double time_scale) {
   return static_cast<Picoseconds>(std::llround(product));
 }
 
+/// Times of which the pauses between them are cut to a longest one; 0: they are left alone.
+class ShortPauses {
+ public:
+  explicit ShortPauses(LongTime longest) : longest_(longest) {}
+  /// The first time stays as it is, and so do those that lie back.
+  LongTime operator()(LongTime time) {
+    if (longest_ == 0) return time;
+    if (any_ && time - last_ > longest_) cut_ += time - last_ - longest_;
+    any_ = true;
+    last_ = std::max(last_, time);
+    return time - cut_;
+  }
+  [[nodiscard]] LongTime cut() const { return cut_; }
+
+ private:
+  LongTime longest_;
+  LongTime last_ = 0;
+  LongTime cut_ = 0;
+  bool any_ = false;
+};
+
+/// The longest pause in recorded time.
+LongTime longest_pause(const OpenLoopConfig& config) {
+  if (config.longest_gap == 0) return 0;
+  return std::max<LongTime>(
+      static_cast<LongTime>(static_cast<double>(config.longest_gap) / config.time_scale), 1);
+}
+
 // --------------------------------------------------------------------------------------------------------------------- traces
 
 /// What one pass over the part of the trace to be replayed found.
@@ -47,6 +76,7 @@ struct Scan {
   std::uint32_t only_volume = PlacedSource::k_all_volumes;
   LongTime first = 0;
   LongTime last = 0;
+  LongTime cut = 0;  ///< of pauses
   bool has_times = true;
   std::string description;
   std::uint64_t out_of_order = 0;
@@ -59,8 +89,9 @@ bool is_replayed(const Request& request, std::uint32_t only_volume) {
 }
 
 /// `volume`: the one to be replayed, whose requests alone count, or "all".
-Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& volume) {
+Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& volume, LongTime longest) {
   TraceReader reader(file);
+  ShortPauses pauses(longest);
   Scan result;
   Request request;
   std::uint64_t read = 0;
@@ -76,8 +107,8 @@ Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& v
       result.extent.volume_bytes.resize(request.device + 1, 0);
     Bytes& end = result.extent.volume_bytes[request.device];
     end = std::max(end, request.offset + request.bytes);
-    if (result.extent.requests++ == 0) result.first = reader.elapsed();
-    result.last = reader.elapsed();
+    result.last = pauses(reader.elapsed());
+    if (result.extent.requests++ == 0) result.first = result.last;
   }
   if (one && read == 0) {
     throw InputError("volume: " + in_quotes(volume) + " has no request in " + file.path + ", expected all, " +
@@ -89,6 +120,7 @@ Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& v
                               one ? "volume " + in_quotes(volume) + " of " : "", file.path),
                   std::to_string(read - 1));
   }
+  result.cut = pauses.cut();
   result.has_times = reader.has_times();
   result.description = reader.description();
   result.out_of_order = reader.out_of_order();
@@ -101,16 +133,18 @@ Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& v
 class TracePart final : public RequestSource {
  public:
   TracePart(TraceFile file, const LimitConfig& limits, const Scan& scan, std::optional<double> time_scale,
-            std::uint64_t expected)
+            LongTime longest, std::uint64_t expected)
       : file_(std::move(file)),
         limits_(limits),
         only_volume_(scan.only_volume),
         first_(scan.first),
         time_scale_(time_scale),
+        longest_(longest),
+        pauses_(longest),
         expected_(expected) {
     // Repetitions follow each other at the mean distance of requests.
     const LongTime span = scan.last - scan.first;
-    period_ = span + span / std::max<std::uint64_t>(scan.extent.requests - 1, 1);
+    period_ = span + span / static_cast<LongTime>(std::max<std::uint64_t>(scan.extent.requests - 1, 1));
     if (time_scale) check_end(span, *time_scale);
   }
   bool next(Request& request) override {
@@ -119,8 +153,9 @@ class TracePart final : public RequestSource {
       if ((limits_.requests == 0 || taken_ < limits_.requests) && reader_->next(request)) break;
       reader_.reset();
     }
-    if (is_replayed(request, only_volume_)) ++taken_;  // the others are passed over where they are placed
-    const LongTime time = reader_->elapsed() - first_ + period_ * (round_ - 1);
+    if (!is_replayed(request, only_volume_)) return true;  // passed over where it would be placed
+    ++taken_;
+    const LongTime time = pauses_(reader_->elapsed()) - first_ + period_ * (round_ - 1);
     request.time = time_scale_ ? scaled(time, *time_scale_).value_or(k_longest_load) : 0;
     return true;
   }
@@ -152,6 +187,7 @@ class TracePart final : public RequestSource {
     ++round_;
     taken_ = 0;
     reader_ = std::make_unique<TraceReader>(file_);
+    pauses_ = ShortPauses(longest_);
     Request skipped;
     for (std::uint64_t n = 0; n < limits_.skip;) {
       if (!reader_->next(skipped)) return false;
@@ -165,6 +201,8 @@ class TracePart final : public RequestSource {
   LongTime first_;
   LongTime period_ = 0;
   std::optional<double> time_scale_;
+  LongTime longest_;
+  ShortPauses pauses_;
   std::uint64_t expected_;
   std::unique_ptr<TraceReader> reader_;
   std::uint64_t round_ = 0;
@@ -191,6 +229,7 @@ std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfi
   const auto make = [&] {
     auto part = std::make_unique<TracePart>(file, config.limits, found,
                                             open ? std::optional(config.open.time_scale) : std::nullopt,
+                                            open ? longest_pause(config.open) : 0,
                                             found.extent.requests * config.limits.repeat);
     return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive,
                                           found.only_volume);
@@ -208,8 +247,9 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
                               const std::string& directory) {
   const TraceFile file{path_of(config.kind.trace, directory), config.trace, config.blkparse, config.columns,
                        config.pacing.is_open()};
-  const Scan found = scan(file, config.limits, config.placement.volume);
   const bool open = config.pacing.is_open();
+  const Scan found =
+      scan(file, config.limits, config.placement.volume, open ? longest_pause(config.open) : 0);
   if (open && !found.has_times) {
     throw refusal("pacing", "open-loop needs time stamps, which " + file.path + " does not have",
                   "closed-loop");
@@ -218,6 +258,9 @@ std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
   load.name = config.kind.name.empty() ? name_in_reports(config.kind.trace) : config.kind.name;
   load.source = place_trace(file, config, found, drive);
   load.description = found.description + "; " + load.source->description();
+  if (found.cut > 0)
+    load.description += fmt::format("; {} of pauses left out (longest_gap)",
+                                    time_text(static_cast<double>(found.cut) * config.open.time_scale));
   load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;
   load.queue_depth = open ? config.open.max_outstanding : config.closed.queue_depth;
   load.queue = config.kind.queue;
@@ -381,15 +424,20 @@ std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive
 class CheckedSource final : public RequestSource {
  public:
   CheckedSource(std::unique_ptr<RequestSource> source, std::string name, Bytes bytes,
-                std::optional<double> time_scale)
-      : source_(std::move(source)), name_(std::move(name)), bytes_(bytes), time_scale_(time_scale) {}
+                std::optional<double> time_scale, LongTime longest)
+      : source_(std::move(source)),
+        name_(std::move(name)),
+        bytes_(bytes),
+        time_scale_(time_scale),
+        pauses_(longest) {}
   bool next(Request& request) override {
     request = {};
     if (!source_->next(request)) return false;
     ++number_;
     if (request.time < last_) refuse("has an earlier time than the one before");
     last_ = request.time;
-    const auto time = time_scale_ ? scaled(request.time, *time_scale_) : std::optional(request.time);
+    const auto time =
+        time_scale_ ? scaled(pauses_(request.time), *time_scale_) : std::optional(request.time);
     if (!time) refuse(fmt::format("is due after more than {}", k_longest_text));
     request.time = *time;
     request.device = 0;
@@ -411,6 +459,7 @@ class CheckedSource final : public RequestSource {
   std::string name_;
   Bytes bytes_;
   std::optional<double> time_scale_;
+  ShortPauses pauses_;
   std::uint64_t number_ = 0;
   Picoseconds last_ = 0;
 };
@@ -429,7 +478,8 @@ std::vector<Load> source_loads(const LoadConfig& config, const DriveSize& drive,
   load.source = std::make_unique<PlacedSource>(
       std::make_unique<CheckedSource>(request_sources().make(source, *config.source, context), source,
                                       drive.bytes,
-                                      open ? std::optional(config.open.time_scale) : std::nullopt),
+                                      open ? std::optional(config.open.time_scale) : std::nullopt,
+                                      open ? longest_pause(config.open) : 0),
       PlacementConfig{}, LoadExtent{{drive.bytes}, 0}, drive);
   load.description = fmt::format("{}: {} (plug-in {})", source, info->summary, info->origin);
   load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;

@@ -106,6 +106,10 @@ const ParameterTable<OpenLoopConfig>& OpenLoopConfig::parameters() {
       ParameterTable<OpenLoopConfig>{}
           .real("time_scale", &OpenLoopConfig::time_scale, {0.000001, 1000000},
                 "factor on the times between requests: 0.5 replays twice as fast as recorded")
+          .time("longest_gap", &OpenLoopConfig::longest_gap, {0, k_long_time},
+                "longer pauses between requests, after time_scale, are cut to this (1 s); 0 leaves them as "
+                "recorded")
+          .usually_in("s")
           .integer("max_outstanding", &OpenLoopConfig::max_outstanding, {0, 65536},
                    "most requests outstanding at once, further ones wait their turn; 0 means no limit");
   return table;

@@ -58,6 +58,7 @@ struct ClosedLoopConfig {
 };
 struct OpenLoopConfig {
   double time_scale = 1;
+  Picoseconds longest_gap = 0;
   std::uint32_t max_outstanding = 0;
   static const ParameterTable<OpenLoopConfig>& parameters();
 };

@@ -214,6 +214,28 @@ TEST_CASE("a trace longer than 53 days is replayed where its times do not matter
   CHECK(inspect_trace(file, 2).seconds() == Approx(300 * 86400.0));
 }
 
+TEST_CASE("pauses of a trace are cut to the longest gap, after scaling") {
+  const Folder folder;
+  LoadConfig config;  // at 0, 1, 11, 12 s and 100 days
+  config.kind.trace = folder.write("t.csv",
+                                   "0,h,0,Read,0,512,0\n10000000,h,0,Read,512,512,0\n"
+                                   "110000000,h,0,Read,1024,512,0\n120000000,h,0,Read,1024,512,0\n"
+                                   "86400000000000,h,0,Read,1024,512,0\n");
+  config.pacing.pacing = "open-loop";
+  config.open.time_scale = 0.5;
+  config.open.longest_gap = 2_s;
+  config.limits.repeat = 2;
+  auto loads = make_loads(config, k_drive, 1);
+  std::vector<Picoseconds> times;
+  for (const PlacedRequest& request : drain(loads.front())) times.push_back(request.time);
+  // Repetitions follow each other at the mean distance.
+  CHECK(times == std::vector<Picoseconds>{0, 500_ms, 2500_ms, 3_s, 5_s, 6250_ms, 6750_ms, 8750_ms, 9250_ms,
+                                          11250_ms});
+  CHECK_THAT(loads.front().description, Catch::Contains(" of pauses left out (longest_gap)"));
+  config.open.longest_gap = 0;
+  CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }), Catch::StartsWith("repeat: 2 repetitions"));
+}
+
 TEST_CASE("a trace far longer than 53 days when repeated, as long as it is not when scaled") {
   const Folder folder;
   constexpr double k_day = 86400e12;
