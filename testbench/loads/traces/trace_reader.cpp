@@ -258,7 +258,7 @@ Picoseconds TraceReader::relative(WideTime time) {
   if (!parser_->has_times()) return 0;
   using Signed = __int128;
   const Signed since = static_cast<Signed>(time) - static_cast<Signed>(first_);
-  const auto bounded = [](Signed time) { return static_cast<Picoseconds>(std::min<Signed>(time, k_latest)); };
+  const auto bounded = [](Signed any) { return static_cast<Picoseconds>(std::min<Signed>(any, k_latest)); };
   if (since < last_) {
     ++out_of_order_;
     largest_disorder_ = std::max(largest_disorder_, bounded(last_ - since));

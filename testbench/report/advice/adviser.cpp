@@ -32,7 +32,7 @@ constexpr double k_commands_of_tail = 1000;  ///< with fewer p99.9 is that of th
 constexpr Picoseconds k_least_lag = 10'000'000'000;
 
 /// The first of them, and how many more there are.
-std::string some_of(std::vector<std::string> items) {
+std::string first_of_them(std::vector<std::string> items) {
   constexpr std::size_t k_named = 6;
   if (items.size() > k_named) {
     const std::size_t more = items.size() - k_named;
@@ -302,7 +302,7 @@ void part_of_the_time(const Evidence& e) {
     text = fmt::format(
         "loads were at work for a part of the {} measured, and their IOPS and bandwidth count "
         "over all of that (own_time in report.json does not): {}",
-        time_text(measured * 1e12), some_of(each));
+        time_text(measured * 1e12), first_of_them(each));
   e.say(text, Evidence::keys_of(told, {"runtime"}));
 }
 
@@ -422,7 +422,7 @@ std::vector<const LoadEnd*> loads_with(Course course, const Evidence& e) {
 std::string names_of(const std::vector<const LoadEnd*>& loads) {
   std::vector<std::string> names;
   for (const LoadEnd* const load : loads) names.push_back(load->name);
-  return some_of(names);
+  return first_of_them(names);
 }
 
 void not_steady(const Evidence& e) {

@@ -233,7 +233,7 @@ TEST_CASE("every format has a name, a summary and is made by its name") {
 
 TEST_CASE("comments and blank lines in tables are passed over, and tell no format") {
   const std::string lines = "10,h,0,Read,0,512,0\n\n# one more\n20,h,0,Write,512,512,0\n";
-  for (const std::string& format : {"auto", "msr"}) {
+  for (const char* const format : {"auto", "msr"}) {
     const auto requests = read_text("# recorded on a Monday\n#\n" + lines, format);
     REQUIRE(requests.size() == 2);
     CHECK(requests[1].time == 10 * 100'000);
