@@ -20,6 +20,7 @@ from tlmssd.study_page import _curve, _worth_curves, page_of
 from tlmssd.study_points import Point, places_of, points_of
 
 IOPS = {"expression": "iops"}
+IOPS_COLUMN = Column("iops", "1/s", True)
 
 
 def table(path, rows, title="made by hand", about=None):
@@ -93,7 +94,7 @@ def study_of(axes, points, iops, seeds=2):
             row["iops"] = iops(**dict(zip(axes, values, strict=True))) + 2 * seed - seeds - 1
             rows.append(row)
     columns = tuple(Column(name, "") for name in axes)
-    metrics = (Column("iops", "1/s", True),)
+    metrics = (IOPS_COLUMN,)
     return StudyData("drawn", "base.yaml", pd.DataFrame(rows), rows, columns, metrics)
 
 
@@ -195,7 +196,61 @@ def test_explained_variance(grid):
     dies, policy = grid.axes
     found = Effects.of(grid, *grid.metrics)
     assert found.explained(dies) > 0.95
-    assert found.explained(policy) == 0
+    # Variance of the means: 560000/9 of dies, 625 of the policy, and nothing by chance.
+    assert found.explained(policy) == pytest.approx(625 / (560000 / 9 + 625))
+
+
+def test_on_a_small_grid_no_axis_hides_another():
+    """Of two by two points neither passes for chance: seeds say what chance is."""
+
+    def iops(dies, policy):
+        return 100.0 * dies + 50.0 * (policy == "fifo")
+
+    axes = {"dies": [1, 2], "policy": ["greedy", "fifo"]}
+    for seeds, axes in ((2, axes), (1, axes), (2, axes | {"dies": [1, 2, 4, 8]})):
+        points = list(itertools.product(*axes.values()))
+        found = Effects.of(study_of(axes, points, iops, seeds), IOPS_COLUMN)
+        shares = [found.explained(axis) for axis in found.data.axes]
+        parts = [100**2 * np.var(axes["dies"]), 50**2 / 4]
+        assert shares == pytest.approx([part / sum(parts) for part in parts])
+
+
+def test_an_interaction_is_no_chance_where_there_are_seeds():
+    axes = {"a": [0, 1], "b": [0, 1]}
+    points = list(itertools.product(*axes.values()))
+    found = Effects.of(study_of(axes, points, lambda a, b: 10.0 * (a and b)), IOPS_COLUMN)
+    assert [found.explained(axis) for axis in found.data.axes] == pytest.approx([1 / 3, 1 / 3])
+
+
+@pytest.mark.parametrize("seeds", [1, 3])
+@pytest.mark.parametrize("drawn", [0, 30])
+def test_an_axis_without_effect_explains_next_to_nothing(seeds, drawn):
+    """Of a grid and of drawn points, whatever chance does in each run; the other keeps its own."""
+    axes = {"dies": [1, 2, 3], "idle": ["a", "b", "c", "d"], "more": [1, 2, 3, 4, 5]}
+    every = list(itertools.product(*axes.values()))
+    idle, dies = [], []
+    for number in range(40):
+        random = np.random.default_rng(number)
+        chosen = random.choice(len(every), drawn, replace=False) if drawn else range(len(every))
+        points = [every[one] for one in sorted(chosen)]
+        data = study_of(axes, points, lambda dies, idle, more: 100.0 * dies, seeds)
+        data.rows["iops"] += random.normal(0, 80, len(data.rows))
+        found = Effects.of(data, *data.metrics)
+        shares = [found.explained(axis) for axis in data.axes]
+        dies.append(shares[0])
+        idle += shares[1:]
+    assert np.mean(idle) < 0.025
+    true = 2 / 3 / (2 / 3 + 0.64 / seeds)
+    # Of drawn points what two axes explain together belongs to neither.
+    assert np.mean(dies) == pytest.approx(true, abs=0.12 if drawn else 0.04)
+
+
+def test_what_nothing_tells_from_chance_is_not_known():
+    """Of one axis, one point for each level, one seed."""
+    data = study_of({"dies": [1, 2, 4]}, [(1,), (2,), (4,)], lambda dies: 10.0 * dies, 1)
+    assert math.isnan(Effects.of(data, *data.metrics).explained(data.axes[0]))
+    data = study_of({"dies": [1, 2, 4]}, [(1,), (2,), (4,)], lambda dies: 10.0 * dies, 2)
+    assert Effects.of(data, *data.metrics).explained(data.axes[0]) == pytest.approx(1)
 
 
 def test_many_values_become_groups(tmp_path):

@@ -85,20 +85,46 @@ class Effects:
     def explained(self, axis: Column) -> float:
         """Share of the metric's variance between points that the axis explains by itself.
 
-        Corrected for chance (epsilon squared): the correlation ratio of a full grid, else what the
-        fit loses without the axis. NaN without any variance, or where it is not determined.
+        Corrected for chance: of a full grid the squares between the axis' levels less what seeds
+        would make of them (without seeds: what all axes' main effects leave), else what the fit
+        loses without the axis. NaN without any variance, or where it is not determined.
         """
         total = float(((self.known - self.known.mean()) ** 2).sum())
-        count = len(self.known)
+        if not total:
+            return math.nan
         if not self.is_grid:
             return math.nan if axis in self.missing else self._fit.share(
                 self.data.axes.index(axis), total
             )  # fmt: skip
-        groups = [part for _, part in self.known.groupby(self.levels[axis.name], observed=True)]
-        if not total or count <= len(groups):
-            return math.nan
-        within = float(sum(((part - part.mean()) ** 2).sum() for part in groups))
-        return max(0.0, 1 - (within / (count - len(groups))) / (total / (count - 1)))
+        squares, freedom = self._between(axis)
+        return min(max((squares - freedom * self._chance(total)) / total, 0.0), 1.0)
+
+    def _between(self, axis: Column) -> tuple[float, int]:
+        """Sum of squares between the levels of an axis of a full grid, and its freedom."""
+        groups = self.known.groupby(self.levels[axis.name], observed=True)
+        off = (groups.mean() - self.known.mean()) ** 2
+        return float((off * groups.size()).sum()), len(off) - 1
+
+    def _chance(self, total: float) -> float:
+        """Variance of a point's mean by chance, of a full grid; NaN where nothing tells it.
+
+        Interactions repeat with every seed: they are no chance where seeds tell what is.
+        """
+        runs = self.data.good
+        runs = runs[runs["point"].isin(self.known.index)]
+        values, seeds = runs[self.metric.name], runs.groupby("point").size()
+        off = values - values.groupby(runs["point"]).transform("mean")
+        freedom = len(values) - len(seeds)
+        if runs.groupby("seed").size().eq(len(seeds)).all():
+            # What a seed does to all points alike makes no difference between them.
+            off -= off.groupby(runs["seed"]).transform("mean")
+            freedom -= runs["seed"].nunique() - 1
+        if freedom > 0:
+            return float((off**2).sum()) / freedom / float(seeds.mean())
+        parts = [self._between(axis) for axis in self.data.axes]
+        left = max(total - sum(squares for squares, _ in parts), 0.0)
+        freedom = len(self.known) - 1 - sum(freedom for _, freedom in parts)
+        return left / freedom if freedom > 0 else math.nan
 
     @property
     def how(self) -> str:

@@ -64,10 +64,11 @@ async function drawTradeOff() {
 async function drawEffects() {
   const metric = metricOf(byId("effect").value);
   byId("how-effects").textContent = metric.how;
-  const shares = study.axes.map((axis, i) => ({axis: axis.name, share: metric.explained[i] ?? 0}))
-    .filter((_, i) => metric.effects[i].length);
+  const shares = study.axes.map((axis, i) => ({axis: axis.name, share: metric.explained[i]}))
+    .filter(({share}) => share !== null);
   if (shares.length) await draw(chartIds[places.shares], {shares});
-  else byId(chartIds[places.shares]).replaceChildren();
+  else byId(chartIds[places.shares]).textContent = "Not determined: the metric is the same at every point, or nothing " +
+    "tells what is chance (more seeds or points would).";
   for (const i of study.axes.keys()) {
     const levels = metric.effects[i].map((row) => ({...row, about: `${row.level}: ${written(row.mean, metric.unit)}`}));
     if (!levels.length) byId(chartIds[places.effects + i]).textContent = "Not determined by the points of this study.";
