@@ -11,7 +11,7 @@ from tlmssd.calibrate import Calibration, Residual
 from tlmssd.calibrate.fitting import descend, fit
 from tlmssd.calibrate.measured import Known
 from tlmssd.calibrate.model import Model, Target, Trial
-from tlmssd.calibrate.page import page_of
+from tlmssd.calibrate.page import page_of, profile_line
 from tlmssd.calibrate.parameters import read_parameters
 from tlmssd.calibrate.profile import Profile, _rise, profiles, scale
 from tlmssd.calibrate.study import Search
@@ -91,7 +91,7 @@ def test_a_flat_spot_does_not_overrule_what_was_run():
     assert found["read"].determined
     assert found["cycles"].high < 10000
     assert found["cycles"].sentence().startswith("only bounded from above: at most ")
-    assert found["cycles"].sentence().endswith(", from 10 on")
+    assert found["cycles"].sentence().endswith("; it fits from 10 on, the end of the range")
 
 
 def test_a_step_far_from_the_best_is_found():
@@ -149,20 +149,22 @@ def test_what_was_not_looked_at_is_said():
 
     assert said(((1.03, 0.02), (1.4, 0.0), (1.8, 0.1))) == (
         "not determined: every value from 1.03 x to 1.8 x fits the measurements as well; "
-        "not looked at below 1.03 x; not looked at above 1.8 x"
+        "values below 1.03 x and above 1.8 x were not looked at (give it more runs)"
     )
     assert said(((0.5, 0.1), (0.9, 3.0), (1.4, 0.0), (2.0, 0.1))) == (
         "not determined: values from 0.5 x to 2 x fit the measurements as well, "
         "others between do not"
     )
     assert said(((1.03, 0.02), (1.4, 0.0), (1.8, 4.0)), high=1.6) == (
-        "only bounded from above: at most 1.6 x, from 1.03 x on; not looked at below 1.03 x"
+        "only bounded from above: at most 1.6 x; "
+        "values below 1.03 x were not looked at (give it more runs)"
     )
     assert said(((0.5, 0.9), (1.4, 0.0), (1.8, 0.4), (1.9, 1.1)), high=1.88) == (
-        "only bounded from above: at most 1.88 x, from 0.5 x on"
+        "only bounded from above: at most 1.88 x; it fits from 0.5 x on, the end of the range"
     )
     assert said(((0.5, 4.0), (1.4, 0.0), (1.8, 0.1)), low=0.8) == (
-        "only bounded from below: at least 0.8 x, up to 1.8 x; not looked at above 1.8 x"
+        "only bounded from below: at least 0.8 x; "
+        "values above 1.8 x were not looked at (give it more runs)"
     )
 
 
@@ -197,7 +199,7 @@ def test_few_runs_are_kept_for_the_ends():
             off=(0.05, -0.04, 0.03, 0.02, -0.05),
         )
     )
-    assert not any("not looked at" in profile.sentence() for profile in found.values())
+    assert not any("were not looked at" in profile.sentence() for profile in found.values())
 
 
 def test_intervals_are_those_of_the_linear_model_where_the_drive_is_linear():
@@ -521,6 +523,39 @@ def test_the_best_of_a_wrong_valley_determines_nothing(start):
         assert "not determined, for the fit is poor; in this fit 2" in said
         assert whole.undetermined == ["read"]
     assert ("the fit is poor: " in page) == (start < 50)
+
+
+def test_figures_that_are_far_off_are_told_though_the_fit_is_good():
+    """Percentiles hardly count beyond 4 sigma: two of 40 left the fit without `!`."""
+    (one,) = read_parameters(Entry(yaml.compose("read: {from: 30 us, to: 120 us}"), "study"))
+    profile = Profile(one, 0.5, 50, 70, ((60, 0.0),), 0.3)
+    good = [Residual(f"job{n}", "read.mean", 100.0, 101.0, 0.02, 0.02, False) for n in range(38)]
+    far = [
+        Residual("steady", "write.p90", 100.0, 65.0, 0.04, 0.04, False),
+        Residual("random", "write.p99", 100.0, 16.0, 0.1, 0.2, False),
+        Residual("other", "write.p99", 100.0, 16.0, 0.1, 0.2, True),  # held out: it is no fit's
+    ]
+    for residuals, caution in ((good, False), (good + far[2:], False), (good + far, True)):
+        study = SimpleNamespace(title="x")
+        whole = Calibration(study, (profile,), tuple(residuals), 9, 0.6, {}, {})
+        assert bool(whole.caution) == caution
+        assert text_of(whole).startswith("! ") == ("hardly count" in page_of(whole)) == caution
+    assert whole.caution.startswith(
+        "the fit is poor in 2 of 40 figures, which are more than 4 sigma off and hardly count: "
+        "write.p90 of steady -35 % (11 sigma), write.p99 of random -84 % (9 sigma); the drive "
+    )
+
+
+def test_the_line_of_a_profile_crosses_the_bound_where_the_interval_ends():
+    """Straight lines over decades crossed it elsewhere."""
+    (one,) = read_parameters(Entry(yaml.compose("read: {from: 1 us, to: 1 ms}"), "study"))
+    points = ((1, 90.0), (59, 0.2), (60, 0.0), (61, 0.3), (1000, 500.0))
+    line = profile_line(Profile(one, one.place(60), 57.0, 63.0, points, 0.1))
+    assert line[~line["run"]][["value", "rise"]].values.tolist() == [[57, 1], [63, 1]]
+    assert line["value"].tolist() == sorted(line["value"])
+    assert line.loc[line["run"], "value"].tolist() == [value for value, _ in points]
+    line = profile_line(Profile(one, one.place(60), None, 1000.0, points, 0.1))
+    assert line["run"].all()  # the end was run
 
 
 @pytest.mark.parametrize("seed", range(6))

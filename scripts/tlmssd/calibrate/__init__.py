@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from tlmssd.calibrate.fitting import GOOD, fit
-from tlmssd.calibrate.model import Model
+from tlmssd.calibrate.model import ROBUST, Model
 from tlmssd.calibrate.profile import Profile, profiles
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.engine import Pool, cluster_pool, positive, scheduler_pool, thread_pool
@@ -20,6 +20,8 @@ from tlmssd.quantities import percent_text
 from tlmssd.runs import Runner
 
 MARK = ".tlmssd-calibration"
+NAMED = 4
+"""Figures that a caution names at most."""
 FILES = (
     "drive.yaml",
     "part.yaml",
@@ -159,14 +161,33 @@ class Calibration:
 
     @property
     def caution(self) -> str:
-        """What to know before anything is believed; empty where the fit is good."""
+        """What to know before anything is believed; empty where every figure fits."""
         if all(p.fits for p in self.profiles):
-            return ""
+            return self._caution_of_some()
         return (
             f"the fit is poor: {self.loss:.2g} squared sigma per figure, where tolerances and "
             f"repeats of the measurements allow 1, and {GOOD:g} is good: the best drive was not "
             "found (give the search more runs or another seed), or the real drive does what this "
             "one does not; no parameter counts as determined"
+        )
+
+    def _caution_of_some(self) -> str:
+        """Of figures so far off that they hardly count, in a fit that is good but for them."""
+        fitted = [r for r in self.residuals if not r.held_out]
+        far = sorted((r for r in fitted if abs(r.sigmas) > ROBUST), key=lambda r: -abs(r.sigmas))
+        if not far:
+            return ""
+        told = [
+            f"{r.figure} of {r.job} {percent_text(r.difference)} ({abs(r.sigmas):.0f} sigma)"
+            for r in far[:NAMED]
+        ]
+        told += [f"and {len(far) - NAMED} more"] if len(far) > NAMED else []
+        return (
+            f"the fit is poor in {len(far)} of {len(fitted)} figures, which are more than "
+            f"{ROBUST:g} sigma off and hardly count: {', '.join(told)}; the drive cannot be "
+            "trusted there. The best one was not found (give the search more runs or another seed), and "
+            "then the intervals may miss the true values, too; or the real drive does there what "
+            "this one does not"
         )
 
     @property

@@ -32,8 +32,9 @@ def page_of(found: "Calibration") -> str:
     )
     page.text(
         "Each curve: how much worse the fit gets when the parameter is held at another value and "
-        "all others follow. Below 1 a value is as good as the best (95 %). A flat curve: the "
-        "measurements do not determine the parameter.",
+        "all others follow. Below 1 a value is as good as the best (95 %); the interval is shaded. "
+        "Dots were run, the line between them is drawn. A flat curve: the measurements do not "
+        "determine the parameter.",
         "note",
     )
     page.grid(True)
@@ -60,15 +61,40 @@ def page_of(found: "Calibration") -> str:
 
 
 def _profile(profile: "Profile") -> alt.LayerChart:
-    data = pd.DataFrame(profile.points, columns=["value", "rise"])
-    data["rise"] = data["rise"].clip(upper=6)
+    data = profile_line(profile)
     kind = "log" if profile.parameter.logarithmic else "linear"
     title = f"{profile.parameter.name.rsplit('.', 1)[-1]} ({profile.parameter.unit or '1'})"
     x = alt.X("value:Q", scale=alt.Scale(type=kind, nice=False, zero=False), title=title)
     y = alt.Y("rise:Q", scale=alt.Scale(domain=[0, 6]), title="rise of the loss (1: 95 %)")
-    line = alt.Chart(data).mark_line(point=True, color=SIDE_COLOURS[0]).encode(x=x, y=y)
+    line = alt.Chart(data).mark_line(color=SIDE_COLOURS[0]).encode(x=x, y=y)
+    points = alt.Chart(data[data["run"]]).mark_point(filled=True, color=SIDE_COLOURS[0])
     bound = alt.Chart(pd.DataFrame({"rise": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(y="rise:Q")
-    return line + bound
+    layers = [line, points.encode(x=x, y=y, tooltip=["value:Q", "rise:Q"]), bound]
+    if not profile.parameter.choices:
+        ends = pd.DataFrame(
+            {
+                "value": [data["value"].min() if profile.low is None else profile.low],
+                "end": [data["value"].max() if profile.high is None else profile.high],
+            }
+        )
+        band = alt.Chart(ends).mark_rect(color=SIDE_COLOURS[0], opacity=0.12)
+        layers.insert(0, band.encode(x=x, x2="end:Q"))
+    return alt.layer(*layers)
+
+
+def profile_line(profile: "Profile") -> pd.DataFrame:
+    """The points that were run and, where the interval ends, the bound: value, rise, run.
+
+    Between two points the loss is no straight line: the interval says where it crosses.
+    """
+    rows = [(value, rise, True) for value, rise in profile.points]
+    if not profile.parameter.choices:
+        told = {value for value, _ in profile.points}
+        ends = {profile.low, profile.high} - {None} - told
+        rows += [(value, 1.0, False) for value in ends]
+    data = pd.DataFrame(sorted(rows), columns=["value", "rise", "run"])
+    data["rise"] = data["rise"].clip(upper=6)
+    return data
 
 
 def _residuals(found: "Calibration") -> alt.Chart:

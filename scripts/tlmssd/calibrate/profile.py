@@ -97,21 +97,32 @@ class Profile:
         low, high = one.text(one.place(first)), one.text(one.place(last))
         if self._is_bounded:
             return f"{found}, 95 % from {low} to {high}"
+        below = self.low is None and one.place(first) > EDGE
+        above = self.high is None and one.place(last) < 1 - EDGE
         if self.low is not None and self.high is None:
-            said = f"only bounded from below: at least {low}, up to {high}"
-        elif self.high is not None and self.low is None:
-            said = f"only bounded from above: at most {high}, from {low} on"
-        elif any(first < value < last and rise > 1 for value, rise in self.points):
+            said = f"only bounded from below: at least {low}; "
+            return said + (
+                f"values above {high} were not looked at (give it more runs)"
+                if above
+                else f"it fits up to {high}, the end of the range"
+            )
+        if self.high is not None and self.low is None:
+            said = f"only bounded from above: at most {high}; "
+            return said + (
+                f"values below {low} were not looked at (give it more runs)"
+                if below
+                else f"it fits from {low} on, the end of the range"
+            )
+        if any(first < value < last and rise > 1 for value, rise in self.points):
             said = (
                 f"not determined: values from {low} to {high} fit the measurements as well, others"
             )
             said += " between do not"
         else:
             said = f"not determined: every value from {low} to {high} fits the measurements as well"
-        if self.low is None and one.place(first) > EDGE:
-            said += f"; not looked at below {low}"
-        if self.high is None and one.place(last) < 1 - EDGE:
-            said += f"; not looked at above {high}"
+        if below or above:
+            ends = [f"below {low}"] * below + [f"above {high}"] * above
+            said += f"; values {' and '.join(ends)} were not looked at (give it more runs)"
         return said
 
 
