@@ -185,9 +185,9 @@ class Calibration:
         return (
             f"the fit is poor in {len(far)} of {len(fitted)} figures, which are more than "
             f"{ROBUST:g} sigma off and hardly count: {', '.join(told)}; the drive cannot be "
-            "trusted there. The best one was not found (give the search more runs or another seed), and "
-            "then the intervals may miss the true values, too; or the real drive does there what "
-            "this one does not"
+            "trusted there. The best one was not found (give the search more runs or another "
+            "seed), and then the intervals may miss the true values, too; or the real drive does "
+            "there what this one does not"
         )
 
     @property
