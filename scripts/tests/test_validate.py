@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -223,6 +224,25 @@ def test_noise_of_the_emulator_is_no_tolerance_but_undecided():
     card = Card(Path("drive.yaml"), (sure, open_), (), (), (), tuple(undecided), 1)
     assert "Undecided: more seeds\n  mean latencies of reads: 1 of 2 within" in text_of(card)
     assert "undecided" in page_of(card)
+
+
+def test_a_figure_that_is_off_and_does_not_count_is_told():
+    """Of a fitted figure that is `off`, "nothing that was measured fails" was said."""
+    good, far = line(100, 101), line(100, 300)
+    for lines, reasons in (
+        ([good], ""),
+        ([good, replace(far, fitted=True)], " (fitted figures do not count: 1 off)"),
+        ([good] * 9 + [far], " (90 % of a kind are enough: 1 off)"),
+        (
+            [good] * 9 + [far] + [replace(far, fitted=True)] * 2,
+            " (90 % of a kind are enough: 1 off; fitted figures do not count: 2 off)",
+        ),
+    ):
+        verdict = verdict_of([one for one in lines if not one.fitted], [])
+        card = Card(Path("drive.yaml"), tuple(lines), (), *map(tuple, verdict), 1)
+        told = f"nothing that counts fails{reasons}"
+        assert text_of(card).endswith(f"It may not be used for\n  {told}\n")
+        assert told in page_of(card)
 
 
 def test_what_may_come_to_nine_of_ten_is_undecided():

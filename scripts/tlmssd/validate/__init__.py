@@ -10,10 +10,11 @@ from tlmssd.calibrate.measured import Measured, check_units, figures_of, join_me
 from tlmssd.engine import positive
 from tlmssd.errors import InputError
 from tlmssd.output import add_force, check_page, check_writable, refuse_inputs, write_page
+from tlmssd.quantities import percent_text
 from tlmssd.runs import RunRequest, run_many
 from tlmssd.validate.card import Line, card_of, fitted_jobs
 from tlmssd.validate.statements import Statement, statements_of
-from tlmssd.validate.verdict import verdict_of
+from tlmssd.validate.verdict import ENOUGH, verdict_of
 
 OK = 0
 SEEDS = 3
@@ -93,9 +94,18 @@ class Card:
             return [("No verdict", (NOTHING_HELD_OUT,))]
         told = [
             ("It may be used for", self.good_for or ("nothing that was measured",)),
-            ("It may not be used for", self.not_for or ("nothing that was measured fails",)),
+            ("It may not be used for", self.not_for or (self._nothing_fails(),)),
         ]
         return told + ([("Undecided: more seeds", self.undecided)] if self.undecided else [])
+
+    def _nothing_fails(self) -> str:
+        """Why a figure is marked `off` though no kind fails."""
+        counting = sum(line.holds is False and not line.fitted for line in self.lines)
+        fitted = sum(line.holds is False and line.fitted for line in self.lines)
+        few = f"{percent_text(ENOUGH, signed=False)} of a kind are enough: {counting} off"
+        none = f"fitted figures do not count: {fitted} off"
+        reasons = [few] * (counting > 0) + [none] * (fitted > 0)
+        return "nothing that counts fails" + (f" ({'; '.join(reasons)})" if reasons else "")
 
     def frame(self):
         """Tidy pandas: job, figure, measured, emulated, spreads, seeds, fitted, difference, holds.
