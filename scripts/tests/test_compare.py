@@ -107,6 +107,39 @@ def test_what_makes_a_side_hard_to_believe_is_said(two, tmp_path, capsys):
     assert compare(*two).cautions == ["new: few of 1 (look at load)"]
 
 
+def test_units_and_words_are_those_of_the_run(two, tmp_path, capsys):
+    """What a drive can be written is told in TB; a difference of shares in points, beside which
+    "%" is a part of the first; causes in the words of the sentences."""
+    path = tmp_path / "new/seed-1/report.json"
+    content = json.loads(path.read_text())
+    content["lifetime"]["evenness"]["value"] = 0.95
+    path.write_text(json.dumps(content))
+    assert cli.main(["compare", *map(str, two), "--out", str(tmp_path / "page.html")]) == 0
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    assert " 600 TB " in rows["lifetime.written"]
+    assert "  +5.00 points  +6.2 %  " in rows["lifetime.evenness"]
+    page = (tmp_path / "page.html").read_text()
+    assert "+5.00 points" in page and "600 TB" in page
+    legends = re.findall(r'<ul class="legend">.*?</ul>', page)
+    assert any("behind collection</li>" in one for one in legends)
+    assert not any("die busy" in one for one in legends)
+    assert '"behind collection (die busy: gc)"' in page
+
+
+def test_a_run_that_did_not_end_is_hard_to_believe(two, tmp_path, capsys):
+    path = tmp_path / "new/seed-2/report.json"
+    content = json.loads(path.read_text()) | {"partial": "interrupted by SIGINT"}
+    path.write_text(json.dumps(content))
+    assert cli.main(["compare", *map(str, two), "--out", str(tmp_path / "page.html")]) == 0
+    caution = (
+        "new: interrupted by SIGINT, in 1 of 3 runs: results of a part of the run, not to be "
+        "compared with those of a whole one"
+    )
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("! ")]
+    assert lines == [f"! {caution}"]
+    assert f'<p class="warn">{caution}</p>' in (tmp_path / "page.html").read_text()
+
+
 def test_why_in_words(two):
     reasons = {reason.figure: reason for reason in compare(*two).reasons}
     assert reasons["p99.9"].sentence() == (

@@ -2,8 +2,12 @@
 
 import math
 
+DECIMAL_BYTES = "decimal B"
+"""Unit of bytes that are counted in powers of ten, as what a drive can be written (TBW)."""
+
 _TIME = ((1e9, "s"), (1e6, "ms"), (1e3, "us"), (1.0, "ns"))
 _METRIC = ((1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, ""))
+_DECIMAL = tuple((factor, f"{prefix}B") for factor, prefix in ((1e12, "T"), *_METRIC))
 _BINARY = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"), (1.0, "B"))
 
 
@@ -19,6 +23,8 @@ def quantity_text(value: float, unit: str, digits: int = 3, signed: bool = False
     if unit == "ns":
         # A hundredth of a nanosecond is nothing that anybody asks for.
         return sign + (_scaled(value, _TIME, digits) if abs(value) >= 5e-3 else "0 ns")
+    if unit == DECIMAL_BYTES:
+        return sign + _scaled(value, _DECIMAL, digits)
     if unit == "B":
         return sign + _scaled(value, _BINARY, digits)
     if unit in ("B/s", "1/s"):

@@ -25,6 +25,7 @@ from tlmssd import metrics
 from tlmssd.compare.loads import MERGED, compared_loads, tell_apart
 from tlmssd.compare.sides import Side, are_paired
 from tlmssd.metrics import OPERATIONS, Metric, higher_is_better
+from tlmssd.quantities import DECIMAL_BYTES
 from tlmssd.statistics import CONFIDENCE, student
 
 ROUNDING = 1e-12
@@ -69,6 +70,11 @@ class Row:
     values: tuple[Value, ...]
     changes: tuple[Change, ...]
     is_main: bool
+
+    @property
+    def shown_unit(self) -> str:
+        """As `unit`, but of what a drive can be written, which is told in powers of ten (TBW)."""
+        return DECIMAL_BYTES if self.name == "lifetime.written" else self.unit
 
     @property
     def is_nothing(self) -> bool:

@@ -3,6 +3,7 @@
 import math
 from typing import TYPE_CHECKING
 
+from tlmssd.causes import cause_words
 from tlmssd.compare.differences import Row
 from tlmssd.compare.loads import compared_loads, shown_name, tell_apart
 from tlmssd.compare.terminal import change_texts, value_text
@@ -81,15 +82,15 @@ def _add_metrics(
 
 
 def _cells(row: Row) -> list[Cell]:
-    cells: list[Cell] = [row.name, (row.values[0].mean, value_text(row.values[0], row.unit))]
+    cells: list[Cell] = [row.name, (row.values[0].mean, value_text(row.values[0], row.shown_unit))]
     for value, change in zip(row.values[1:], row.changes, strict=True):
-        difference, share, _ = change_texts(change, row.unit)
+        difference, share, _ = change_texts(change, row.shown_unit)
         kind = "within"
         if change.beyond is not False:
             kind = {True: "better", False: "worse", None: ""}[change.better]
         word = "" if math.isnan(change.difference) else WORDS[change.beyond]
         cells += [
-            (value.mean, value_text(value, row.unit)),
+            (value.mean, value_text(value, row.shown_unit)),
             (change.difference, difference, kind),
             (change.share, share, kind),
             (0.0 if change.beyond is None else 1.0 + change.beyond, word, kind),
@@ -166,7 +167,7 @@ def _cause_row(reason: Explanation, cause: str, difference: float) -> list[Cell]
         reason.other,
         reason.commands,
         reason.figure,
-        cause,
+        f"{cause_words(cause)} ({cause})",
         (before, quantity_text(before, "ns")),
         (after, quantity_text(after, "ns")),
         (difference, quantity_text(difference, "ns", signed=True)),

@@ -30,7 +30,15 @@ class Side:
 
     @property
     def cautions(self) -> list[str]:
-        """What makes these runs hard to believe: commands that failed, and each advice once."""
+        """What makes these runs hard to believe: that they did not run to their end, commands that
+        failed, and each advice once."""
+        ended = Counter(result.report.get("partial") for result in self.results)
+        partial = [
+            f"{reason}, in {count} of {self.seeds} runs: results of a part of the run, not to be "
+            "compared with those of a whole one"
+            for reason, count in ended.items()
+            if reason
+        ]
         failed = Counter(result.failures for result in self.results if result.failures)
         told = [
             f"{reason}, in {count} of {self.seeds} runs: not to be compared; {ACCEPT}"
@@ -39,7 +47,7 @@ class Side:
         advice: dict[str, str] = {}
         for result in self.results:
             advice = result.advice_by_rule | advice
-        return told + list(advice.values())
+        return partial + told + list(advice.values())
 
     @property
     def why_no_ledgers(self) -> str:

@@ -45,10 +45,10 @@ def _metrics(comparison: "Comparison", every: bool) -> str:
 
 
 def _metric_cells(row: Row) -> list[str]:
-    cells = [shortened(row.name, 60), value_text(row.values[0], row.unit)]
+    cells = [shortened(row.name, 60), value_text(row.values[0], row.shown_unit)]
     for value, change in zip(row.values[1:], row.changes, strict=True):
-        cells.append(value_text(value, row.unit))
-        cells += change_texts(change, row.unit)
+        cells.append(value_text(value, row.shown_unit))
+        cells += change_texts(change, row.shown_unit)
     return cells
 
 
@@ -65,6 +65,8 @@ def change_texts(change: Change, unit: str) -> list[str]:
     if math.isnan(change.difference):
         return ["-", "-", ""]
     difference = quantity_text(change.difference, unit, signed=True)
+    if unit == "share":  # "%" alone would be a part of the first
+        difference = f"{difference.removesuffix('%')}points"
     return [difference, percent_text(change.share), MARKS[change.beyond]]
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
-from tlmssd.causes import cause_colour, in_order
+from tlmssd.causes import cause_colour, cause_words, in_order
 from tlmssd.latency import Histogram
 from tlmssd.pictures.axes import PERCENT_LABEL, round_times, time_axis
 
@@ -53,9 +53,9 @@ def _latency_axis() -> alt.Axis:
 
 
 def stacked_causes(ledgers: Mapping[str, Mapping[str, float]]) -> tuple[alt.Chart, dict[str, str]]:
-    """A bar for each name, of causes in ns; and the legend of those that can be seen."""
+    """A bar for each name, of causes in ns; and the legend, in words, of those that can be seen."""
     rows = [
-        {"name": name, "cause": cause, "ns": spent}
+        {"name": name, "cause": cause, "what": cause_words(cause), "ns": spent}
         for name, causes in ledgers.items()
         for cause, spent in causes.items()
     ]
@@ -64,19 +64,24 @@ def stacked_causes(ledgers: Mapping[str, Mapping[str, float]]) -> tuple[alt.Char
     seen = set(data.loc[data["ns"] > 0.004 * longest, "cause"])
     order = in_order(set(data["cause"]))
     data["order"] = data["cause"].map(order.index)
-    colours = {cause: cause_colour(cause) for cause in order}
+    colours = {cause_words(cause): cause_colour(cause) for cause in order}
     chart = (
         alt.Chart(data)
         .mark_bar()
         .encode(
             y=alt.Y("name:N", sort=list(ledgers), title=None),
             x=alt.X("ns:Q", axis=time_axis("time of a command")),
-            color=_colour("cause", colours),
+            color=_colour("what", colours),
             order="order:Q",
-            tooltip=["name:N", "cause:N", alt.Tooltip("ns:Q", format=",.0f", title="ns")],
+            tooltip=[
+                "name:N",
+                alt.Tooltip("what:N", title="cause"),
+                alt.Tooltip("ns:Q", format=",.0f", title="ns"),
+            ],
         )
     )
-    return chart, {cause: colours[cause] for cause in order if cause in seen}
+    words = [cause_words(cause) for cause in order if cause in seen]
+    return chart, {one: colours[one] for one in words}
 
 
 def _colour(field: str, colours: Mapping[str, str]) -> alt.Color:
