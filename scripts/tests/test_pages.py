@@ -1,5 +1,8 @@
 """The pages in a real browser: drawn, quiet, every text in its box, from a phone to a wall."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 from browser import Looked, check_page, chromium
 from test_compare import side
@@ -10,6 +13,7 @@ from tlmssd import cli
 from tlmssd.pictures.assets import asset
 from tlmssd.pictures.page import Page
 from tlmssd.store import Store
+from tlmssd.study_data import Column
 from tlmssd.study_page import page_of as study_page_of
 from tlmssd.whatif import whatif
 from tlmssd.whatif.page import page_of
@@ -136,6 +140,48 @@ def test_what_the_points_of_a_study_do_not_determine_is_not_drawn(browser, tmp_p
             browser.find_element("css selector", "#how-effects").text
         )
         assert "no full grid" in browser.find_element("css selector", "#how-map").text
+
+
+def test_a_metric_that_no_point_has_is_said_to_be_none(browser, tmp_path):
+    """It went from "Infinity s" to "-Infinity s"."""
+    axes, points = ("a", "b"), [(1, 1), (1, 2), (2, 1)]
+    data = study_of(axes, [*points, (2, 2)], lambda **one: 100.0 * one["b"])
+    data.rows["tail"] = np.nan
+    for record in data.records:
+        record["tail"] = None
+    data = replace(data, metrics=(*data.metrics, Column("tail", "s", False)))
+    (tmp_path / "study.html").write_text(study_page_of(data, Store(tmp_path / "store")))
+    looked = check_page(browser, tmp_path / "study.html")
+    looked.at(1280)
+    for name in ("x", "y", "effect", "map-metric"):
+        browser.find_elements("css selector", f"#{name} option")[-1].click()
+    assert looked.complaints() == [] and looked.out_of_box() == []
+    page = browser.find_element("css selector", "body").text
+    assert "Infinity" not in page and "NaN" not in page
+    assert page.count("No point has it.") == 4  # front, both axes, heat map
+    assert "no point has it" in page  # where the lines of all points meet
+
+
+def test_rows_of_failed_points_are_low_and_long_heads_are_whole(browser, tmp_path):
+    rows = [(n, n, "x", 1, "ok" if n < 3 else "failed", 100.0 * n) for n in (1, 2, 3)]
+    data = table(tmp_path / "results.parquet", rows)
+    name = "a metric with a long name, of thousands of things at once, and of what is behind them"
+    reason = "the drive has no room for what it is to hold: " * 12
+    for record in data.records:
+        record["reason"] = reason if record["status"] != "ok" else ""
+        record[name] = record["iops"]
+    data.rows[name] = data.rows["iops"]
+    data.rows.loc[data.rows["status"] != "ok", "reason"] = reason
+    data = replace(data, metrics=(*data.metrics, *(Column(name, "1/s", True),)))
+    (tmp_path / "study.html").write_text(study_page_of(data, Store(tmp_path / "store")))
+    looked = Looked(browser, tmp_path / "study.html")
+    looked.at(700)
+    assert looked.complaints() == [] and looked.out_of_box() == []
+    heights = [one.size["height"] for one in browser.find_elements("css selector", "tbody tr")]
+    assert len(heights) == 3 and max(heights) < 180
+    heads = browser.find_elements("css selector", "thead th")
+    wide = next(head for head in heads if head.text == name)
+    assert wide.size["width"] < 400
 
 
 SCRIPT = asset("study.js")

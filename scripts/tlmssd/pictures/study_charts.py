@@ -6,12 +6,8 @@ from tlmssd.pictures.axes import INK, SIDE_COLOURS, round_times
 
 FRONT, POINT, REFUSED = SIDE_COLOURS[1], SIDE_COLOURS[0], "#b5b5b5"
 KINDS = {"Pareto front": FRONT, "other points": POINT, "against a constraint": REFUSED}
-IN_TWO_LINES = (
-    "length(datum.label) > 18 && lastindexof(datum.label, '.') > 0"
-    " ? [slice(datum.label, 0, lastindexof(datum.label, '.') + 1),"
-    " slice(datum.label, lastindexof(datum.label, '.') + 1)] : datum.label"
-)
-"""A long name of a parameter: its section above its key."""
+IN_LINES = "split(datum.label, '\\n')"
+"""A long name, which the page's script has broken into lines."""
 
 
 def legend(constrained: bool) -> dict[str, str]:
@@ -112,7 +108,7 @@ def heat_map() -> alt.LayerChart:
 
 def parallel() -> alt.LayerChart:
     """Every point as a line through all axes and metrics, one row each; from least to largest."""
-    axis = alt.Axis(title=None, labelExpr=IN_TWO_LINES, labelLimit=200, grid=True)
+    axis = alt.Axis(title=None, labelExpr=IN_LINES, labelLimit=200, grid=True)
     y = alt.Y("row:N", sort=None, axis=axis)
     x = alt.X("place:Q", scale=alt.Scale(domain=[-0.02, 1.02], nice=False), axis=None)
     scale = alt.Scale(domain=list(KINDS), range=list(KINDS.values()))

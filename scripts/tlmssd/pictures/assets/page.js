@@ -31,6 +31,9 @@ function compareCells(a, b) {
     ? String(x).localeCompare(String(y), "en", {numeric: true}) : x - y;
 }
 
+// Heads longer than this break into lines; texts longer than this get room for fewer of them.
+const LONG_HEAD = 30, LONG_TEXT = 120;
+
 class SortedTable {
   constructor(place, {columns, rows, sort, filtered}) {
     Object.assign(this, {place, columns, rows, column: sort, down: false, shown: 100, wanted: ""});
@@ -86,7 +89,7 @@ class SortedTable {
     const arrow = i === this.column ? (this.down ? " ▼" : " ▲") : "";
     button.textContent = name + arrow;
     button.onclick = () => this.sortBy(i);
-    cell.className = this.isText(i) ? "text" : "";
+    cell.className = (this.isText(i) ? "text" : "") + (name.length > LONG_HEAD ? " long" : "");
     if (arrow) cell.setAttribute("aria-sort", this.down ? "descending" : "ascending");
     cell.append(button);
     return cell;
@@ -95,7 +98,8 @@ class SortedTable {
     row.forEach((value) => {
       const cell = line.insertCell();
       const mark = Array.isArray(value) ? value[2] || "" : "";
-      cell.className = (Array.isArray(value) ? "number " : "text ") + (mark[0] === "#" ? "" : mark);
+      const long = cellText(value).length > LONG_TEXT ? "long " : "";
+      cell.className = (Array.isArray(value) ? "number " : "text " + long) + (mark[0] === "#" ? "" : mark);
       if (mark[0] === "#") {
         const link = document.createElement("a");
         link.href = mark;

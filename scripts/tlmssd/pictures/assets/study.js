@@ -57,7 +57,8 @@ async function drawTradeOff() {
   const units = {xUnit: x.unit, yUnit: y.unit};
   // A line without points has no extent, of which Vega complains; one of one point is not seen.
   const drawn = line.length ? line : rows.slice(0, 1);
-  followClicks(await draw(chartIds[places.tradeOff], {points: rows, front: drawn}, units));
+  if (!rows.length) drawNothing(places.tradeOff);
+  else followClicks(await draw(chartIds[places.tradeOff], {points: rows, front: drawn}, units));
   followClicks(await drawParallel(onFront));
 }
 
@@ -70,10 +71,16 @@ async function drawEffects() {
   else byId(chartIds[places.shares]).textContent = "Not determined: the metric is the same at every point, or nothing " +
     "tells what is chance (more seeds or points would).";
   for (const i of study.axes.keys()) {
-    const levels = metric.effects[i].map((row) => ({...row, about: `${row.level}: ${written(row.mean, metric.unit)}`}));
-    if (!levels.length) byId(chartIds[places.effects + i]).textContent = "Not determined by the points of this study.";
+    const levels = metric.effects[i].map((row) => ({...row, low: row.low ?? row.mean, high: row.high ?? row.mean,
+      about: `${row.level}: ${written(row.mean, metric.unit)}`}));
+    if (!good.some((point) => point.means[metric.name] !== null)) drawNothing(places.effects + i);
+    else if (!levels.length) byId(chartIds[places.effects + i]).textContent = "Not determined by the points of this study.";
     else await draw(chartIds[places.effects + i], {levels}, {yUnit: metric.unit});
   }
+}
+
+function drawNothing(place) {
+  byId(chartIds[place]).textContent = "No point has it.";
 }
 
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -90,6 +97,7 @@ function drawMap() {
       .map((p) => p.means[metric.name]).filter((value) => value !== null);
     if (values.length) cells.push({x, y, value: mean(values), points: values.length});
   }
+  if (!cells.length) return drawNothing(places.map);
   const all = cells.map((cell) => cell.value);
   const [low, high] = [Math.min(...all), Math.max(...all)];
   for (const cell of cells) {
@@ -115,18 +123,29 @@ function written(value, unit) {
   return `${digits(value * factor)} ${prefix}${behind}`.trim();
 }
 
+// A name in up to four lines, broken behind spaces and dots.
+function inLines(name) {
+  const lines = [""];
+  for (const part of name.match(/[^ .]*[ .]?/g)) {
+    const fits = (lines.at(-1) + part).trimEnd().length <= 26;
+    if (fits || !lines.at(-1) || lines.length === 4) lines.push(lines.pop() + part);
+    else lines.push(part);
+  }
+  return lines.map((line) => line.trimEnd()).join("\n");
+}
+
 // Each axis and metric is a row; a point's place in it is between the least and the largest value.
 function drawParallel(onFront) {
   const shown = good.length > 600 ? good.filter((p, i) => onFront.has(p.point) ||
     i % Math.ceil(good.length / 600) === 0) : good;
   const ranges = study.metrics.map((metric) => {
     const values = good.map((p) => p.means[metric.name]).filter((value) => value !== null);
-    return [Math.min(...values), Math.max(...values)];
+    return values.length ? [Math.min(...values), Math.max(...values)] : [null, null];
   });
   const lines = [], ends = [];
   for (const point of shown) {
     const kind = kindOf(point, onFront);
-    const add = (row, place, order) => lines.push({row, place, order, kind, point: point.point,
+    const add = (row, place, order) => lines.push({row: inLines(row), place, order, kind, point: point.point,
       about: about(point), opacity: kind === "Pareto front" ? 1 : shown.length > 100 ? 0.15 : 0.35});
     study.axes.forEach((axis, i) => add(axis.name, point.places[i], i));
     study.metrics.forEach((metric, i) => {
@@ -139,12 +158,14 @@ function drawParallel(onFront) {
   study.axes.forEach((axis, i) => {
     for (const [side, place] of [["least", 0], ["most", 1]]) {
       const point = atEnd(i, place);
-      if (point) ends.push({row: axis.name, place, side, text: point.axes[i]});
+      if (point) ends.push({row: inLines(axis.name), place, side, text: point.axes[i]});
     }
   });
   study.metrics.forEach((metric, i) => {
-    ends.push({row: metric.name, place: 0, side: "least", text: written(ranges[i][0], metric.unit)});
-    ends.push({row: metric.name, place: 1, side: "most", text: written(ranges[i][1], metric.unit)});
+    const [low, high] = ranges[i], row = inLines(metric.name);
+    if (low === null) ends.push({row, place: 0, side: "least", text: "no point has it"});
+    else ends.push({row, place: 0, side: "least", text: written(low, metric.unit)},
+      {row, place: 1, side: "most", text: written(high, metric.unit)});
   });
   lines.sort((a, b) => a.opacity - b.opacity);
   return draw(chartIds[places.parallel], {lines, ends});
