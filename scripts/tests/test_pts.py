@@ -2,15 +2,18 @@
 
 import csv
 import json
+from dataclasses import replace
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from conftest import SCRIPTS
 from reports import operation, report, write
 
 from tlmssd import cli
 from tlmssd.program import find_program
-from tlmssd.pts.measure import load_rows, steadiness, table_names
+from tlmssd.pts.measure import Measured, Steadiness, load_rows, steadiness, table_names
+from tlmssd.pts.page import page_of
 from tlmssd.pts.tests import (
     LATER_RAMPS,
     TESTS,
@@ -108,6 +111,30 @@ def test_rounds_too_short_to_be_alike(drive: Path, capsys: pytest.CaptureFixture
     assert Terms(512, 1, 10, 512, turn=2**20).word_on_rounds() == ""
 
 
+def test_the_hint_on_rounds_is_where_rounds_are_not_steady():
+    """It stood below write saturation, which has no rounds."""
+    frame = pd.DataFrame({"part": ["first tenth"], "IOPS": [1.0]})
+    off, steady = Steadiness("writes", 1.0, 0.5, 0.0), Steadiness("writes", 1.0, 0.1, 0.0)
+    for name, windows, told in (
+        ("write-saturation", [], False),
+        ("latency", [steady], False),
+        ("latency", [off], True),
+    ):
+        found = Measured(TESTS[name], 25, {name: frame}, windows, "rounds are short")
+        assert ("rounds are short" in found.text()) == told
+        assert ("rounds are short" in page_of(Path("drive.yaml"), [measured_page(found)])) == told
+
+
+def measured_page(found: Measured) -> Measured:
+    """With the tables that its page needs."""
+    name = found.test.name
+    series = {"time_s": [1.0], "written_bytes": [1], "iops": [1.0], "latency_ns": [1.0]}
+    rounds = {"round": [25], "pattern": ["0/100 4 KiB"], "latency": [1.0], "iops": [1.0]}
+    more = pd.DataFrame(rounds if name == "latency" else series)
+    word = "rounds" if name == "latency" else "series"
+    return replace(found, tables=found.tables | {f"{name}-{word}": more})
+
+
 def test_latency_and_saturation(drive: Path, capsys: pytest.CaptureFixture):
     """Tables, page, and figures that are those of the runs."""
     words = ["pts", str(drive), "-o", "out", "--commands", "200", "--jobs", "1"]
@@ -115,13 +142,13 @@ def test_latency_and_saturation(drive: Path, capsys: pytest.CaptureFixture):
     text = capsys.readouterr().out
     assert "Write saturation" in text and "steady" in text
     table = rows(Path("out/latency.csv"))
-    assert [row["block \\ R/W"] for row in table] == ["8 KiB", "4 KiB", "0.5 KiB"]
+    assert [row["block \\ R/W (ns)"] for row in table] == ["8 KiB", "4 KiB", "0.5 KiB"]
     rounds = [
         row for row in rows(Path("out/latency-rounds.csv")) if row["pattern"] == "0/100 4 KiB"
     ]
-    last = [float(row["latency"]) for row in rounds][-5:]
+    last = [float(row["latency_ns"]) for row in rounds][-5:]
     assert float(table[1]["0/100"]) == pytest.approx(sum(last) / 5)
-    highest = max(float(row["max"]) for row in rounds[-5:])
+    highest = max(float(row["max_ns"]) for row in rounds[-5:])
     assert float(rows(Path("out/latency-max.csv"))[1]["0/100"]) == pytest.approx(highest)
     series = rows(Path("out/write-saturation-series.csv"))
     assert float(series[-1]["written_bytes"]) == pytest.approx(4 * 16 * 2**20, rel=0.02)
@@ -149,7 +176,7 @@ def test_reads_are_not_disturbed_by_the_writes_before_them(drive: Path):
     """The first pattern of a round met what the last one had left to be written and collected."""
     words = ["pts", str(drive), "-o", "out", "--commands", "200", "--ramp", "1", "--jobs", "1"]
     assert cli.main([*words, "--tests", "latency"]) == 0
-    table = {row["block \\ R/W"]: float(row["100/0"]) for row in rows(Path("out/latency.csv"))}
+    table = {row["block \\ R/W (ns)"]: float(row["100/0"]) for row in rows(Path("out/latency.csv"))}
     for kib in (8, 4):
         assert table[f"{kib} KiB"] == pytest.approx(alone(drive, 100, kib), rel=0.1)
     patterns = {row["pattern"] for row in rows(Path("out/latency-rounds.csv"))}

@@ -107,9 +107,9 @@ def main(arguments: argparse.Namespace) -> int:
     results = run_tests(names, arguments, files)
     files.note(outputs)
     for result in results:
-        for table, frame in result.tables.items():
+        for table in result.tables:
             with whole(arguments.out / f"{table}.csv") as draft:
-                frame.to_csv(draft, index=False)
+                result.csv_frame(table).to_csv(draft, index=False)
         print(result.text())
     page = arguments.out / PAGE
     write_text(page, page_of(arguments.drive, results))

@@ -12,6 +12,8 @@ from tlmssd.text_table import columns
 
 WINDOW = 5
 """Rounds of the measurement window."""
+CORNER = "block \\ R/W"
+"""Head of the first column of a table of access patterns."""
 
 
 @dataclass
@@ -54,12 +56,21 @@ class Measured:
                 f"\n  {window.label}: {word} over {WINDOW} of {self.rounds} rounds, range "
                 f"{window.range * 100:.1f} %, slope {window.slope * 100:+.1f} %"
             )
-        if self.reason and not self.steady:
+        if self.reason and self.steady is False:
             head += f"\n  {self.reason}"
         frame = self.tables[self.test.name]
         rows = [list(frame.columns)]
         rows += [[self._cell(value) for value in row] for row in frame.itertuples(index=False)]
         return head + "\n" + columns(rows, 1) + "\n"
+
+    def csv_frame(self, table: str) -> pd.DataFrame:
+        """One of `tables` as its file has it: values in base units, which their heads name."""
+        frame = self.tables[table]
+        if table.endswith("-rounds"):
+            return frame.rename(
+                columns={name: f"{name}_ns" for name in ("latency", "max", "p99.9")}
+            )
+        return frame.rename(columns={CORNER: f"{CORNER} ({self.test.unit})"})
 
     def _cell(self, value) -> str:
         return value if isinstance(value, str) else quantity_text(float(value), self.test.unit)
@@ -152,7 +163,7 @@ def _rounds(measured: Measured, terms: Terms, runs: list[tuple[str, pd.DataFrame
         order = list(dict.fromkeys(split[0])), list(dict.fromkeys(split[1]))
         wide = table.pivot(index="block", columns="mix", values=figure)
         wide = wide.reindex(index=order[1], columns=order[0]).reset_index()
-        wide = wide.rename(columns={"block": "block \\ R/W"})
+        wide = wide.rename(columns={"block": CORNER})
         wide.columns.name = None
         name = test.name if figure == test.figure else f"{test.name}-{figure}"
         measured.tables[name] = wide
