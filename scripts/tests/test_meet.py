@@ -12,7 +12,7 @@ import tlmssd
 from tlmssd import cli
 from tlmssd.drive import Drive
 from tlmssd.errors import InputError
-from tlmssd.meet import meet
+from tlmssd.meet import Meet, meet
 from tlmssd.meet.levers import Lever, _down, _loads, _scaled, _up, levers
 from tlmssd.meet.page import method, page_of
 from tlmssd.meet.search import MISSED_BY_OTHERS, NOT_SURE_WITH_ALL, search
@@ -488,6 +488,19 @@ def test_the_command(scenario, tmp_path, capsys, monkeypatch):
     ):
         assert cli.main(["meet", str(scenario), *arguments]) == 2
         assert problem in capsys.readouterr().err
+
+
+def test_what_is_to_be_doubted_stands_out_on_the_page():
+    """As the lines with `!` do in the terminal, and a target that these seeds leave open."""
+    readings = (
+        Reading(AT_MOST, (100.0, 101.0)),
+        Reading(AT_MOST, (300.0, 600.0)),
+        Reading(AT_MOST, (900.0, 901.0)),
+    )
+    page = page_of(Meet("two tenants", 2, readings, cautions=("the load is short",)))
+    for word, kind in (("met", ""), ("not sure", "warn"), ("MISSED", "warn")):
+        assert f'<p class="{kind}">Target  {word}  ' in page
+    assert '<p class="warn">the load is short</p>' in page
 
 
 def test_met_as_it_is(scenario):

@@ -492,6 +492,9 @@ def test_where_single_effects_leave_nothing_their_interaction_is_not_told(scenar
     assert "would leave next to nothing of read.mean" in told
     assert "999" not in text_of(found) and "000 %" not in text_of(found)
     assert "would leave next to nothing of read.mean" in page_of(found)
+    assert '<p class="warn">the load is short</p>' in page_of(
+        replace(found, cautions=["the load is short"])
+    )
     some = whatif(scenario, "read.mean", seeds=3, run=Lab(tmp_path / "some", latency(0.1)))
     (pair,) = (i for i in some.interactions if set(i.names) == {"core clock", "system bus"})
     assert pair.beyond.mean == pytest.approx(9)

@@ -31,10 +31,12 @@ def method(seeds: int) -> str:
 
 def page_of(found: "Meet") -> str:
     """The HTML of the page."""
-    subject = (found.title, "; ".join(base_lines(found)), found.seeds)
+    subject = (found.title, "its targets as the scenario is", found.seeds)
     page = Page.of_findings("What would meet the targets", [subject], [conclusion(found)])
+    for text, reading in zip(base_lines(found), found.base, strict=True):
+        page.text(text, "" if reading.is_surely_met else "warn")
     for text in found.cautions:
-        page.text(text, "note")
+        page.text(text, "warn")
     if found.enough:
         page.heading("Enough")
         page.text(method(found.seeds), "note")

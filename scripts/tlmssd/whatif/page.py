@@ -38,7 +38,7 @@ def page_of(found: "WhatIf") -> str:
     subject = (found.title, f"{found.metric} is {mean}", len(found.base))
     page = Page.of_findings(f"What if: {found.metric}", [subject], [conclusion(found)])
     for text in found.cautions:
-        page.text(text, "note")
+        page.text(text, "warn")
     page.heading("Effect of each resource")
     page.text(METHOD, "note")
     data = _bars(found)
