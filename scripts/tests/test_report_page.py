@@ -23,6 +23,14 @@ load:
   - {name: oltp, rw: randrw, rwmixread: 60, bs: 4k, iodepth: 8, number_ios: 8000}
   - {name: backup, rw: read, bs: 64k, iodepth: 2, number_ios: 500}
 """
+FILLED = """
+ssd:
+  host: {lba_size: 4 KiB}
+  flash:
+    channels: 4
+    ways: 1
+    part: {planes: 1, blocks_per_plane: 16, pages_per_block: 16}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -192,3 +200,56 @@ def test_pages_carry_the_vega_that_altair_writes_for():
     vl_convert = pytest.importorskip("vl_convert")
     assert wanted in vl_convert.get_vegalite_versions()
     assert asset("vega.js") == vl_convert.javascript_bundle(vl_version=wanted)
+
+
+def page_of(folder, scenario: str):
+    """The page of a run of this scenario."""
+    (folder / "drive.yaml").write_text(scenario)
+    words = ["run", str(folder / "drive.yaml"), "--out", str(folder / "out"), "--quiet"]
+    subprocess.run([str(find_program().path), *words], check=True, timeout=300)
+    return folder / "out/report.html"
+
+
+def heads(browser):
+    return [one.text for one in browser.find_elements("css selector", "h2")]
+
+
+def test_more_loads_than_colours_have_dashes_in_the_legend(browser, tmp_path):
+    """24 loads had four squares of each colour; dashes over time were those of percentiles."""
+    loads = ", ".join(
+        f"{{name: reader{n}, rw: randread, bs: 4k, number_ios: 300}}" for n in range(10)
+    )
+    looked = check_page(browser, page_of(tmp_path, FILLED + f"load: [{loads}]\n"))
+    looked.at(1280)
+    lines = browser.find_elements("css selector", "#latency .legend line")
+    looks = [(one.get_attribute("stroke"), one.get_attribute("stroke-dasharray")) for one in lines]
+    assert len(looks) == len(set(looks)) == 10
+    titles = [one.text for one in browser.find_elements("css selector", "#over-time svg text")]
+    assert "latency: p50 thick, p99, p99.9 thin" in titles
+
+
+def test_what_was_not_measured_has_no_head(browser, tmp_path):
+    load = "load: {rw: randread, bs: 4k, number_ios: 300}\nrun: {timed: false}\n"
+    check_page(browser, page_of(tmp_path, FILLED + load))
+    assert "Statistics" in heads(browser)
+    assert not {"Operations", "Utilisation", "Latency", "Over time"} & set(heads(browser))
+
+
+def test_a_line_of_one_command_is_a_point(browser, tmp_path):
+    page = page_of(tmp_path, FILLED + "load: {rw: randread, bs: 4k, number_ios: 1}\n")
+    check_page(browser, page)
+    for section in ("latency", "over-time"):
+        assert browser.find_elements("css selector", f"#{section} .mark-symbol path"), section
+
+
+def test_numbers_stand_in_cells_that_have_room(browser, tmp_path):
+    """With 64 parallel units the cells are 6 pixels high."""
+    load = "precondition: [{fill: 100 %}]\nload: {rw: randread, bs: 4k, number_ios: 300}\n"
+    for ways, has_numbers in ((1, True), (16, False)):
+        folder = tmp_path / str(ways)
+        folder.mkdir()
+        scenario = FILLED.replace("ways: 1", f"ways: {ways}") + load
+        looked = check_page(browser, page_of(folder, scenario))
+        looked.at(1280)
+        numbers = browser.find_elements("css selector", "#blocks .mark-text text")
+        assert bool(numbers) == has_numbers

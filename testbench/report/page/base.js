@@ -35,7 +35,12 @@ LINES.forEach((line, i) => {
 });
 const LINE_COLOURS = {
   domain: LINES.map((line) => line.name), range: LINES.map((line) => line.colour)};
-const LINE_LEGEND = Object.fromEntries(LINES.map((line) => [line.name, line.colour]));
+// Where there are more lines than colours, their dashes tell them apart, too.
+const DASHED = LINES.length > PALETTE.length;
+const LINE_DASHES = {field: "line", type: "nominal", legend: null,
+  scale: {domain: LINE_COLOURS.domain, range: LINES.map((line) => line.dash)}};
+const LINE_LEGEND = Object.fromEntries(LINES.map((line) =>
+  [line.name, DASHED ? [line.colour, line.dash] : line.colour]));
 
 const CONFIG = {
   font: "system-ui, 'DejaVu Sans', sans-serif",
@@ -63,8 +68,20 @@ function element(kind, properties, ...children) {
   return made;
 }
 
+// A line as it is drawn, for a legend.
+function sample(colour, dash) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  const line = svg.appendChild(document.createElementNS("http://www.w3.org/2000/svg", "line"));
+  for (const [name, value] of [["width", 30], ["height", 8], ["class", "sample"]]) svg.setAttribute(name, value);
+  for (const [name, value] of [["x1", 0], ["x2", 30], ["y1", 4], ["y2", 4], ["stroke", colour], ["stroke-width", 2.5],
+    ["stroke-dasharray", dash.join(" ")]]) line.setAttribute(name, value);
+  return svg;
+}
+
+// Names beside squares in their colours, or beside lines in their [colour, dash].
 function legendOf(colours) {
   const items = Object.entries(colours).map(([name, colour]) => {
+    if (Array.isArray(colour)) return element("li", {}, sample(...colour), name);
     const square = element("span");
     square.style.background = colour;
     return element("li", {}, square, name);
@@ -75,6 +92,7 @@ function legendOf(colours) {
 const figures = [];
 // Adds a figure to a section of the page; `spec(width)` describes it at that width in pixels.
 function figure(section, caption, legend, spec) {
+  if (!document.getElementById(section)) return;  // of which nothing was measured
   const place = element("div", {className: "chart", id: `figure-${figures.length + 1}`, role: "img"});
   place.setAttribute("aria-label", caption);
   document.getElementById(section).append(

@@ -90,7 +90,7 @@ function utilisationSpec(width) {
     ],
   };
 }
-if (report.utilisation.length)
+if (END > 0 && report.utilisation.length)
   figure("busy", "Share of the time that each resource is busy: the mean of several, and a line from the least to the most",
     {}, utilisationSpec);
 
@@ -111,7 +111,8 @@ function heatMapSpec(cells, width, {x, y, value, format, height, cellWidth, shar
     encoding: {x: xAt, x2: {field: "x2"}, y: yAt, y2: {field: "y2"},
       color: {field: "value", type: "quantitative", scale: {...SEQUENTIAL, ...range}, legend},
       tooltip: [{field: "name", title: "of"}, {field: "value", title: value, format}]}}];
-  if (cellWidth >= 40) {
+  const cellHeight = height * (cells[0].y2 - cells[0].y) / (down[1] - down[0]);
+  if (cellWidth >= 40 && cellHeight >= 12) {
     const values = cells.map((cell) => cell.value);
     const middle = share ? 0.5 : (Math.min(...values) + Math.max(...values)) / 2;
     layer.push({
@@ -124,7 +125,7 @@ function heatMapSpec(cells, width, {x, y, value, format, height, cellWidth, shar
   return {height, data: {values: cells}, layer};
 }
 
-if (report.dies) {
+if (END > 0 && report.dies) {
   const {columns, shares} = report.dies;
   const lines = Math.ceil(shares.length / columns);
   const cells = shares.map((value, i) => {

@@ -26,20 +26,20 @@ function percentileTicks(rows) {
 
 function percentileSpec() {
   const rows = percentileRows();
+  const hasSingle = LINES.some(({results}) => results.commands === 1);  // a line that is a point
   return {
     height: 320,
     data: {values: rows},
-    mark: {type: "line", interpolate: "step-before", strokeWidth: 2, clip: true},
+    mark: {type: "line", interpolate: "step-before", strokeWidth: 2, clip: true, point: hasSingle},
     encoding: {
       x: {field: "at", type: "quantitative", title: "share of the commands",
-        scale: {domain: [nines(0.5), nines(0.99999) + 1e-6], nice: false},
+        scale: {domain: [nines(0.5) - (hasSingle ? 0.04 : 0), nines(0.99999) + 1e-6], nice: false},
         axis: {values: TAIL_TICKS.map(nines), labelExpr: TAIL_LABEL, labelFlush: true}},
       y: {field: "latency", type: "quantitative", title: "latency at most",
         scale: {type: "log", nice: true},
         axis: {labelExpr: TIME_LABEL, values: percentileTicks(rows)}},
       color: {field: "line", type: "nominal", scale: LINE_COLOURS, legend: null},
-      strokeDash: {field: "line", type: "nominal", legend: null,
-        scale: {domain: LINE_COLOURS.domain, range: LINES.map((line) => line.dash)}},
+      strokeDash: LINE_DASHES,
       tooltip: [{field: "line", title: "of"}, {field: "share", title: "percentile"},
         {field: "time", title: "latency"}],
     },

@@ -4,6 +4,7 @@ const AXIS = 74;  // pixels kept for the labels on the left, so that all panels 
 const END = report.seconds;
 const TIME_UNIT = END >= 2 ? [1, "s"] : END >= 2e-3 ? [1e3, "ms"] : [1e6, "us"];
 const MOMENT_LABEL = `format(datum.value * ${TIME_UNIT[0]}, '.6~g') + ' ${TIME_UNIT[1]}'`;
+const WIDTHS = {p50: 2.6, p99: 1.4, "p99.9": 0.7};  // where dashes tell lines apart
 const PERCENTILES = {p50: [1, 0], p99: [5, 2], "p99.9": [1.5, 2]};
 
 function steps(line, values, more) {
@@ -25,7 +26,7 @@ function panel(title, rows, label, more = {}) {
 
 panel("bandwidth (B/s)", LINES.flatMap((line) => steps(line, seriesOf(line).bandwidth)), NUMBER_LABEL,
   {lines: true});
-panel("latency: p50, p99 - -, p99.9 · ·", LINES.flatMap((line) =>
+panel(DASHED ? "latency: p50 thick, p99, p99.9 thin" : "latency: p50, p99 - -, p99.9 · ·", LINES.flatMap((line) =>
   Object.entries(seriesOf(line).latency || {}).flatMap(([percentile, values]) =>
     steps(line, values, {percentile}))), TIME_LABEL, {lines: true, log: true});
 if (report.drive) {
@@ -59,7 +60,14 @@ panel("commands outstanding", report.parts.flatMap((part) => part.series.queue_d
 const MOMENT = {field: "t", type: "quantitative"};
 const PART_COLOURS = {
   domain: report.parts.map((part) => part.name || "all"),
-  range: report.parts.map((part, i) => PALETTE[i % PALETTE.length])};
+  range: report.parts.map((part, i) => (LINES.find((line) => line.part === part) || {colour: PALETTE[i % PALETTE.length]}).colour)};
+
+// Whether a line has a single value, which no line shows.
+function hasPoint(rows) {
+  const counts = new Map();
+  for (const {line, percentile} of rows) counts.set(`${line} ${percentile}`, (counts.get(`${line} ${percentile}`) || 0) + 1);
+  return [...counts.values()].includes(1);
+}
 
 function panelSpec({title, rows, label, lines, parts, log, step, own, stacked}, width, last) {
   const scale = lines ? LINE_COLOURS : PART_COLOURS;
@@ -78,13 +86,16 @@ function panelSpec({title, rows, label, lines, parts, log, step, own, stacked}, 
     tooltip: [{field: "line", title: "of"}, {field: "t", title: "at (s)", format: ".6~g"},
       ...(log ? [{field: "percentile"}] : []), {field: "value", title, format: ".4~s"}],
   };
-  if (log) encoding.strokeDash = {field: "percentile", type: "nominal", legend: null,
-    scale: {domain: Object.keys(PERCENTILES), range: Object.values(PERCENTILES)}};
+  const byPercentile = (ranges) => ({field: "percentile", type: "ordinal", legend: null,
+    scale: {domain: Object.keys(ranges), range: Object.values(ranges)}});
+  if (lines && DASHED) encoding.strokeDash = LINE_DASHES;
+  else if (log) encoding.strokeDash = byPercentile(PERCENTILES);
+  if (log && DASHED) encoding.strokeWidth = byPercentile(WIDTHS);
   return {
     width, height: log ? 150 : 84, data: {values: rows}, encoding,
     title: {text: title, anchor: "start", fontSize: 12, fontWeight: "normal", offset: 5, frame: "group",
       limit: width},
-    mark: {type: stacked ? "area" : "line", clip: true, ...(stacked ? {} : {strokeWidth: 1.4}), ...(step ? {interpolate: "step-after"} : {})},
+    mark: {type: stacked ? "area" : "line", clip: true, ...(stacked ? {} : {point: hasPoint(rows), ...(log && DASHED ? {} : {strokeWidth: 1.4})}), ...(step ? {interpolate: "step-after"} : {})},
   };
 }
 
