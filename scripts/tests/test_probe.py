@@ -15,7 +15,8 @@ from tlmssd.fio_json import fio_content
 from tlmssd.latency import Histogram
 from tlmssd.probe import analyse
 from tlmssd.probe.cliffs import cliff_findings
-from tlmssd.probe.findings import LIKELY, SURE, WEAK
+from tlmssd.probe.findings import LIKELY, SURE, WEAK, Curve
+from tlmssd.probe.page import _chart
 from tlmssd.probe.plan import STAGES, Target, jobs_of
 from tlmssd.probe.results import Point, Results
 from tlmssd.probe.run import capacity_of, run_on, target_of
@@ -87,6 +88,22 @@ def hidden(folder, text):
 
 def about(value):
     return pytest.approx(value, rel=0.10)
+
+
+def test_axes_of_sizes_are_in_powers_of_two():
+    """Findings say 64 KiB; the picture beside them said 65.5k."""
+    data = {"fastest": [(4096.0, 1.0), (65536.0, 2.0), (1048576.0, 3.0)]}
+    for curve, ticks in (
+        (Curve("reads", "size", "latency", data), [2.0**n for n in range(12, 21)]),
+        (
+            Curve("writes", "written", "bandwidth", data, (), "B", "B/s", False),
+            [n * 262144.0 for n in range(5)],
+        ),
+    ):
+        chart, _ = _chart(curve)
+        axis = chart.to_dict()["layer"][0]["encoding"]["x"]["axis"]
+        assert axis["values"] == ticks
+        assert axis["title"] == curve.x and "' KiB'" in axis["labelExpr"]
 
 
 def test_a_drive_of_blocks_that_are_rewritten_whole(folder):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from tlmssd.pictures.axes import axis_of, colours
+from tlmssd.pictures.axes import axis_of, colours, even_bytes, round_bytes
 from tlmssd.pictures.page import Page
 from tlmssd.probe.findings import Curve, Finding
 from tlmssd.quantities import quantity_text
@@ -50,7 +50,13 @@ def _chart(curve: Curve) -> tuple[alt.LayerChart, dict[str, str]]:
     ]
     kind = alt.Scale(type="log", nice=False) if curve.logarithmic else alt.Scale(nice=False)
     scale = alt.Scale(domain=list(palette), range=list(palette.values()))
-    x = alt.X("x:Q", scale=kind, axis=axis_of(curve.x_unit, curve.x))
+    ticks = {}
+    if curve.x_unit == "B" and rows:
+        sizes = [row["x"] for row in rows]
+        ticks["values"] = (
+            round_bytes(min(sizes), max(sizes)) if curve.logarithmic else even_bytes(max(sizes))
+        )
+    x = alt.X("x:Q", scale=kind, axis=axis_of(curve.x_unit, curve.x, **ticks))
     y = alt.Y("y:Q", scale=alt.Scale(type="log", nice=False), axis=axis_of(curve.y_unit, curve.y))
     color = alt.Color("series:N", scale=scale, legend=None)
     lines = alt.Chart(pd.DataFrame(rows)).mark_line(point=True).encode(x=x, y=y, color=color)
