@@ -250,6 +250,6 @@ def test_numbers_stand_in_cells_that_have_room(browser, tmp_path):
         folder.mkdir()
         scenario = FILLED.replace("ways: 1", f"ways: {ways}") + load
         looked = check_page(browser, page_of(folder, scenario))
-        looked.at(1280)
-        numbers = browser.find_elements("css selector", "#blocks .mark-text text")
+        looked.at(2000)
+        numbers = browser.find_elements("css selector", "#blocks .mark-text.role-mark text")
         assert bool(numbers) == has_numbers
