@@ -48,7 +48,20 @@ endforeach()
 install(FILES ${PROJECT_SOURCE_DIR}/firmware/foreign/tlmssd_firmware.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/scenarios DESTINATION ${CMAKE_INSTALL_DATADIR}/tlmssd)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(FILES ${PROJECT_SOURCE_DIR}/README.md ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES ${PROJECT_SOURCE_DIR}/LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+# The Python package, for `pip install <prefix>/share/tlmssd/python`: the program says so where it finds none.
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/scripts/tlmssd DESTINATION ${CMAKE_INSTALL_DATADIR}/tlmssd/python PATTERN __pycache__ EXCLUDE)
+install(CODE "
+  set(source \"${PROJECT_SOURCE_DIR}\")
+  set(share \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DATADIR}/tlmssd\")
+  set(docs \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_DOCDIR}\")
+  set(scenarios \"\${share}/scenarios\")
+  set(python \"\${share}/python\")
+  execute_process(COMMAND \"$<TARGET_FILE:tlmssd>\" --version OUTPUT_VARIABLE version COMMAND_ERROR_IS_FATAL ANY)
+  string(REGEX MATCH \"[^ \\n]+\\n*\$\" version \"\${version}\")
+  string(STRIP \"\${version}\" version)
+  include(\"${PROJECT_SOURCE_DIR}/cmake/TlmssdInstalledDocs.cmake\")
+  include(\"${PROJECT_SOURCE_DIR}/cmake/TlmssdInstalledPython.cmake\")")
 
 # The program writes its manual page and completions itself.
 function(tlmssd_install_output path)

@@ -47,6 +47,8 @@ def test_package_carries_what_is_needed(package):
         "usr/share/doc/tlmssd/changelog.gz",
         "usr/share/doc/tlmssd/user-guide.md",
         "usr/share/tlmssd/scenarios/quickstart.yaml",
+        "usr/share/tlmssd/python/pyproject.toml",
+        "usr/share/tlmssd/python/tlmssd/pictures/assets/vega.js",
         "usr/share/tlmssd/scenarios/parts/nand/tlc-48l.yaml",
         "usr/include/tlmssd/platform/plugins/interface.h",
         "usr/lib/libtlmssd.a",

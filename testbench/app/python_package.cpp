@@ -20,6 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Beside an installed program: what `pip install` makes the package of; empty elsewhere.
+fs::path installed_sources(const fs::path& program) {
+  const fs::path folder = program.parent_path().parent_path() / "share" / "tlmssd" / "python";
+  std::error_code error;
+  return fs::exists(folder / "pyproject.toml", error) ? folder : fs::path();
+}
+
 /// -P: a folder named tlmssd where the user happens to be is not the package.
 constexpr const char* k_isolated = "-P";
 constexpr const char* k_has_package =
@@ -70,9 +77,12 @@ void hand_over_to_python(char* argv[]) {
   const std::vector<std::string> pythons = candidates(program);
   const auto python = std::find_if(pythons.begin(), pythons.end(), has_package);
   if (python == pythons.end()) {
-    throw InputError(std::string(argv[1]) +
-                     " needs the Python package tlmssd: run scripts/explore once in the source tree, or "
-                     "'pip install scripts/' into the Python 3.11 (or newer) environment in use");
+    const fs::path sources = installed_sources(program);
+    const std::string how = sources.empty()
+                                ? "run scripts/explore once in the source tree, or 'pip install scripts/'"
+                                : "run 'pip install " + sources.string() + "'";
+    throw InputError(std::string(argv[1]) + " needs the Python package tlmssd: " + how +
+                     " in the Python 3.11 (or newer) environment in use");
   }
   if (!program.empty()) setenv("TLMSSD_PROGRAM", program.c_str(), 0);
   std::vector<std::string> words = {*python, k_isolated, "-m", "tlmssd"};
