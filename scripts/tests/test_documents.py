@@ -38,6 +38,38 @@ def test_pictures_of_the_page_are_there():
     assert all((SOURCE_TREE / "docs" / picture).exists() for picture in pictures)
 
 
+def test_the_guide_lists_its_sections():
+    guide = GUIDE.read_text()
+    contents = guide[: guide.index("\n## ")]
+    for title in re.findall(r"^## (.*)", guide, re.MULTILINE):
+        assert f"[{title.split(' the drive in')[0]}" in contents, title
+
+
+def test_every_python_command_is_told_where_one_looks_for_it():
+    """`meet` was not in the table of commands."""
+    pages = [(SOURCE_TREE / "docs" / name).read_text() for name in ("exploring.md", "README.md")]
+    tables = [
+        " ".join(line for line in page.splitlines() if line.startswith("| ")) for page in pages
+    ]
+    for command in (
+        "explore",
+        "compare",
+        "whatif",
+        "meet",
+        "pts",
+        "probe",
+        "calibrate",
+        "validate",
+    ):
+        for table in tables:
+            assert re.search(rf"`(tlmssd )?{command}\b", table), command
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/README.md", "docs/user-guide.md"])
+def test_the_glossary_is_linked(page):
+    assert "glossary.md)" in (SOURCE_TREE / page).read_text()
+
+
 GUIDE = SOURCE_TREE / "docs/user-guide.md"
 VARIANTS = {
     "none": {"firmware.cache.policy": "none"},

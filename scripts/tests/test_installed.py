@@ -66,7 +66,7 @@ def test_the_installed_package_is_described_as_here_but_builds_no_program(tmp_pa
 
 @pytest.mark.slow
 def test_the_installed_package_can_be_made_a_wheel(tmp_path):
-    """With every file of it; the folder belongs to somebody else."""
+    """With every file of it; the folder may not be written to."""
     installed_package(tmp_path / "python")
     subprocess.run(["chmod", "-R", "a-w", tmp_path / "python"], check=True)
     words = ["-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", tmp_path / "out"]
