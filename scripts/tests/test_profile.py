@@ -11,7 +11,7 @@ from tlmssd.calibrate import Calibration, Residual
 from tlmssd.calibrate.fitting import descend, fit
 from tlmssd.calibrate.measured import Known
 from tlmssd.calibrate.model import Model, Target, Trial
-from tlmssd.calibrate.page import page_of, profile_line
+from tlmssd.calibrate.page import _profile, page_of, profile_line
 from tlmssd.calibrate.parameters import read_parameters
 from tlmssd.calibrate.profile import Profile, _rise, profiles, scale
 from tlmssd.calibrate.study import Search
@@ -556,6 +556,10 @@ def test_the_line_of_a_profile_crosses_the_bound_where_the_interval_ends():
     assert line.loc[line["run"], "value"].tolist() == [value for value, _ in points]
     line = profile_line(Profile(one, one.place(60), None, 1000.0, points, 0.1))
     assert line["run"].all()  # the end was run
+    (planes,) = read_parameters(Entry(yaml.compose("planes: {choices: [1, 2, 4]}"), "study"))
+    for which, layers in ((one, 4), (planes, 2)):  # between choices there is nothing
+        profile = Profile(which, which.place(2), 2, 2, ((1, 9.0), (2, 0.0), (4, 9.0)), 0.0)
+        assert len(_profile(profile).layer) == layers
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -69,7 +69,7 @@ def _profile(profile: "Profile") -> alt.LayerChart:
     line = alt.Chart(data).mark_line(color=SIDE_COLOURS[0]).encode(x=x, y=y)
     points = alt.Chart(data[data["run"]]).mark_point(filled=True, color=SIDE_COLOURS[0])
     bound = alt.Chart(pd.DataFrame({"rise": [1.0]})).mark_rule(strokeDash=[4, 3]).encode(y="rise:Q")
-    layers = [line, points.encode(x=x, y=y, tooltip=["value:Q", "rise:Q"]), bound]
+    layers = [points.encode(x=x, y=y, tooltip=["value:Q", "rise:Q"]), bound]
     if not profile.parameter.choices:
         ends = pd.DataFrame(
             {
@@ -78,7 +78,7 @@ def _profile(profile: "Profile") -> alt.LayerChart:
             }
         )
         band = alt.Chart(ends).mark_rect(color=SIDE_COLOURS[0], opacity=0.12)
-        layers.insert(0, band.encode(x=x, x2="end:Q"))
+        layers = [band.encode(x=x, x2="end:Q"), line, *layers]
     return alt.layer(*layers)
 
 
