@@ -9,10 +9,14 @@
 #include "models/base/normal.h"
 #include "models/base/random.h"
 #include "models/base/suggest.h"
+#include "models/nand/reliability/retention_clock.h"
 
 namespace tlmssd {
 
 namespace {
+
+/// Steps by which the best read voltages are missed, at the best step: no step comes nearer.
+constexpr double k_nearest = 0.5;
 
 /// 4096 equally likely factors, lognormal with mean 1; none when they are all 1.
 std::vector<float> factors(double sigma) {
@@ -68,10 +72,10 @@ ErrorTable&& retries(ErrorTable&& table) {
       .real("retry_cycle_exponent", &C::retry_cycle_exponent, {0, 5},
             "exponent of the cycles in the shift of the best read voltages")
       .real("retry_floor", &C::retry_floor, {0, 1},
-            "part of the errors that is left at the best read voltages")
+            "part of what age adds to the errors that is left at the best read voltages")
       .real("retry_step_errors", &C::retry_step_errors, {0, 1},
-            "0: the model's rate is that at the default voltages; else that at the best ones, and this x "
-            "distance^2 is added at a distance of so many retry steps from them");
+            "0: the model's rate is that at the default voltages; else that within half a retry step of the "
+            "best ones, and this x (distance^2 - 1/4) is added at a distance of more steps from them");
 }
 
 ErrorTable&& slc_errors(ErrorTable&& table) {
@@ -124,24 +128,40 @@ BitErrors::BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& pa
   std::copy(config.page_types.begin(), config.page_types.end(), type_factors_.begin());
 }
 
-double BitErrors::best_level(const ArrayOperation& stress) const {
-  return config_.retry_shift * std::pow(stress.cycles, config_.retry_cycle_exponent) *
-         std::log1p(stress.age_days);
+/// Steps of the read-retry levels that the best read voltages move while ln(1 + days) grows by 1.
+double BitErrors::shift_rate(const ArrayOperation& stress) const {
+  return config_.retry_shift * std::pow(std::max(stress.cycles, 1.0), config_.retry_cycle_exponent);
 }
 
-double BitErrors::retry_factor(const ArrayOperation& stress, std::uint32_t level) const {
-  if (level == 0 || config_.retry_step_errors > 0) return 1;
+double BitErrors::best_level(const ArrayOperation& stress) const {
+  return shift_rate(stress) * std::log1p(stress.age_days);
+}
+
+/// The model's rate at a step of the read-retry levels: at a distance from the best read voltages,
+/// what age adds is that of data whose best voltages lie so far from the default ones.
+double BitErrors::rate_at_step(const ArrayOperation& stress, std::uint32_t level, double by_default) const {
+  ArrayOperation younger = stress;
+  younger.age_days = 0;
+  const double unaged = std::min(average(younger), by_default);
+  const double shift = shift_rate(stress);
   const double best = best_level(stress);
-  const double scale = std::max(best, 1.0);
-  const double step = level;
-  return 1 + (1 - config_.retry_floor) * step * (step - 2 * best) / (scale * scale);
+  const double off = std::max(std::abs(best - level), std::min(best, k_nearest));
+  younger.age_days = off == 0 ? 0 : std::min(std::expm1(off / shift), RetentionClock::k_most_days);
+  const double left = std::max(average(younger) - unaged, 0.0);
+  return unaged + config_.retry_floor * (by_default - unaged) + (1 - config_.retry_floor) * left;
 }
 
 /// Errors of the page that is read, because the read voltages are not the best ones.
 double BitErrors::misplaced_rate(const ArrayOperation& stress, std::uint32_t level) const {
-  if (config_.retry_step_errors == 0) return 0;
-  const double distance = best_level(stress) - level;
-  return config_.retry_step_errors * distance * distance;
+  const double off = std::max(std::abs(best_level(stress) - level), k_nearest);
+  return config_.retry_step_errors * (off * off - k_nearest * k_nearest);
+}
+
+/// Of an average page, as the model answers it.
+double BitErrors::average(const ArrayOperation& stress) const {
+  const double rate = model_->rber(stress);
+  if (!(rate >= 0 && rate <= 0.5)) refuse_rate(stress, rate);
+  return rate;
 }
 
 /// Of the page type, or of SLC mode.
@@ -164,11 +184,14 @@ double BitErrors::rber(const Place& place, const ArrayOperation& stress, std::ui
                        double pass_voltage) const {
   const std::uint64_t block = block_hash(seed_, place);
   const std::uint64_t page = mixed(block + (index(place.page) + std::uint64_t{1}) * k_golden);
-  const double average = model_->rber(stress);
-  if (!(average >= 0 && average <= 0.5)) refuse_rate(stress, average);
-  const double rate = (average + misplaced_rate(stress, level) + pass_rate(pass_voltage)) *
-                      mode_factor(stress) * pick(block_factors_, block) * pick(page_factors_, page) *
-                      retry_factor(stress, level);
+  double of_page = average(stress);
+  if (config_.retry_step_errors > 0) {
+    of_page += misplaced_rate(stress, level);
+  } else if (level > 0) {
+    of_page = rate_at_step(stress, level, of_page);
+  }
+  const double rate = (of_page + pass_rate(pass_voltage)) * mode_factor(stress) *
+                      pick(block_factors_, block) * pick(page_factors_, page);
   return std::min(rate, 0.5);
 }
 

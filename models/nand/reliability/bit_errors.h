@@ -1,9 +1,9 @@
 // Wrong bits of every frame that is read: a reliability model's average page, made into this page
 // of this block, and its rate made into whole numbers of errors.
 //
-// Rate of a page = model x page type's multiplier x block's factor x page's factor x gain of the
-// retry step. The factors are lognormal with mean 1 and belong to the place for good; the normal
-// deviates behind them are 4096 equally likely ones, so they are cut at 3.7 sigma.
+// Rate of a page = rate at the retry step x page type's multiplier x block's factor x page's factor.
+// The factors are lognormal with mean 1 and belong to the place for good; the normal deviates behind
+// them are 4096 equally likely ones, so they are cut at 3.7 sigma.
 //
 // Read-retry levels (calibrated to a study of 160 chips of 48-layer TLC, ASPLOS'21: F "none
 // when fresh, 8 steps at 1K cycles and 3 months, 19.9 on average at 2K cycles and 1 year"): the
@@ -11,16 +11,25 @@
 //
 //   s = shift * cycles^0.927 * ln(1 + days)               shift 0.00294 and the exponent put s through those two points (D)
 //
-// and a read at step l has 1 + (1 - floor) ((s - l)^2 - s^2) / max(s, 1)^2 times the errors: all at
-// l = 0, only the share `floor`, which no voltage can tell apart, at l = s >= 1, as many as by
-// default at 2 s, more beyond. The parabola is an assumption (A). The published numbers are of
-// steps until a read succeeds; here they are where the errors are fewest, so a code that can take
-// more stops a little earlier. Disturbed pages are given no other best voltages.
+// and what lies there moves while the data age. So a step takes away errors that came by age, and no
+// others: wear and disturb stay. With R(t) the model's rate of the page at age t, a read at step l has
 //
-// With retry_step_errors above 0 the model's rate is that at the best voltages, the floor has no
-// part, and a read at step l has
+//   R(0) + floor (R(t) - R(0)) + (1 - floor) (R(t') - R(0))
 //
-//   retry_step_errors (s - l)^2                           added to it, before the factors above
+// where data of age t' have their best voltages as far from the default ones as those of this page
+// are from step l: shift * cycles^0.927 * ln(1 + t') = max(|s - l|, min(s, 1/2)). That is the
+// model's rate at l = 0 and at 2 s, more beyond, and at l = s the share `floor` of what age has added,
+// which no voltage can tell apart (A, the form and the share). Half a step is how near the steps come
+// (A: the best voltages of a page's states are not on one grid), so that the errors at the best step
+// never become fewer as data age. t' ends at 126 years, as the clock of retention does. The published numbers
+// are of steps until a read succeeds; here they are where the errors are fewest, so a code that can
+// take more stops a little earlier. Disturbed pages are given no other best voltages. A block that was
+// never cycled counts as one cycled once.
+//
+// With retry_step_errors above 0 the model's rate is that at a step within half a step of the best
+// voltages, the floor has no part, and a read at step l has
+//
+//   retry_step_errors (max(|s - l|, 1/2)^2 - 1/4)         added to it, before the factors above
 //
 // so that, as in that study, old pages cannot be read at the default voltages at all, and errors
 // fall steeply towards the last step. The parabola is an assumption (A).
@@ -62,8 +71,8 @@ namespace tlmssd {
 
 /// Beside the parameters of the model in the scenario's section ssd.flash.reliability. Assumptions
 /// (A): a dispersion that doubles the variance of a 1 KiB frame, a worst block in a thousand with
-/// 1.8 times and a worst page with 1.6 times the average rate, a tenth of the errors left at the
-/// best read voltages, a hundredth of them in SLC mode.
+/// 1.8 times and a worst page with 1.6 times the average rate, a tenth of what age adds to the errors
+/// left at the best read voltages, a hundredth of them in SLC mode.
 struct ErrorConfig {
   std::string distribution = "beta-binomial";
   double dispersion = 1e-4;
@@ -126,7 +135,10 @@ class BitErrors {
   [[noreturn]] void refuse_rate(const ArrayOperation& stress, double rate) const;
   [[nodiscard]] double mode_factor(const ArrayOperation& stress) const;
   [[nodiscard]] double pass_rate(double pass_voltage) const;
-  [[nodiscard]] double retry_factor(const ArrayOperation& stress, std::uint32_t level) const;
+  [[nodiscard]] double average(const ArrayOperation& stress) const;
+  [[nodiscard]] double shift_rate(const ArrayOperation& stress) const;
+  [[nodiscard]] double rate_at_step(const ArrayOperation& stress, std::uint32_t level,
+                                    double by_default) const;
   [[nodiscard]] double misplaced_rate(const ArrayOperation& stress, std::uint32_t level) const;
 
   std::unique_ptr<ReliabilityModel> model_;

@@ -3,11 +3,12 @@
 //   RBER = base + a c^k1 + b c^k2 t^n2 + d c^k3 r^n3      c: P/E cycles, t: retention in days, r: reads per page since programming
 //
 // Form and default coefficients: those published for 72-layer TLC (F; the text that gives them does
-// not name the original source). That t is in days is inferred from plausibility. Leaves out:
-// retention and disturb of a block that was never cycled (c^k is 0 there unless k is), and a
-// curvature other than that of the powers.
+// not name the original source). That t is in days is inferred from plausibility. Data in a block that
+// was never erased are there by its first cycle: retention and disturb take c as 1 at least. Leaves
+// out: a curvature other than that of the powers.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 
 #include "models/nand/reliability/reliability_model.h"
@@ -55,9 +56,10 @@ class PowerLaw final : public ReliabilityModel {
 
   [[nodiscard]] double rber(const ArrayOperation& stress) const override {
     const double wear = c_.wear * std::pow(stress.cycles, c_.wear_exponent);
-    const double retention = c_.retention * std::pow(stress.cycles, c_.retention_cycle_exponent) *
+    const double cycles = std::max(stress.cycles, 1.0);
+    const double retention = c_.retention * std::pow(cycles, c_.retention_cycle_exponent) *
                              std::pow(stress.age_days, c_.retention_exponent);
-    const double disturb = c_.disturb * std::pow(stress.cycles, c_.disturb_cycle_exponent) *
+    const double disturb = c_.disturb * std::pow(cycles, c_.disturb_cycle_exponent) *
                            std::pow(stress.reads_per_page, c_.disturb_exponent);
     return at_most_half(c_.base + wear + retention + disturb);
   }

@@ -71,7 +71,9 @@ TEST_CASE("retries of an unloaded read take their times, one after another", "[d
   // Best at step 10: cycles x ln(1 + days) / 100 = 10.
   config.errors = {"binomial", 0, 0, 0, {}, 0.01, 0.02, 1};
   config.retention.least_retention = (std::numbers::e - 1) * 86'400;
-  with_rber(config, [](const ArrayOperation& stress) { return stress.cycles < 1000 ? 0 : 0.05; });
+  with_rber(config, [](const ArrayOperation& stress) {
+    return stress.cycles < 1000 ? 0 : 0.05 * std::log1p(stress.age_days);
+  });
   config.firmware.ecc.policy = "retry-only";
   Check check(config);
   check.fill(128_KiB);
