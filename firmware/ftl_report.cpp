@@ -103,15 +103,27 @@ void report_reliability(StatisticsSink& sink, const FtlStatistics& s) {
   sink.value("reads retried", s.retried_reads, "", "flash reads that were not decoded at the first attempt");
   sink.value("retries", s.retries, "", "further attempts at these");
   sink.value("reads lost", s.lost_reads, "",
-             "flash reads given up, firmware's own among them: the host gets a media error, unless parity or "
-             "a replica has the data");
+             "flash reads given up now, firmware's own among them: the host gets a media error when it reads "
+             "the data, unless a replica has them");
   sink.value("frames lost", s.lost_frames, "",
              "ECC frames of these that could not be decoded, in the attempt with the fewest");
   sink.value("wrong bits per frame",
              ratio(static_cast<double>(s.corrected_bits), static_cast<double>(s.decoded_frames)), "bits",
              "corrected in an ECC frame on average; reads given up or decoded in parts left out");
-  sink.value("uber", ratio(static_cast<double>(s.lost_frames), static_cast<double>(s.decoded_bits)), "",
-             "uncorrectable bit error rate: frames lost per data bit read (JEDEC JESD218)");
+  sink.value("units lost", s.units_lost, "units",
+             "mapping pages whose data were lost for good as they were moved, merged or completed, each once "
+             "until it is written anew");
+  sink.value("host units lost", s.host_units_lost, "units",
+             "mapping pages that commands of the host read and did not get, once for each command");
+  sink.value("host units lost before", s.host_units_lost_before, "units",
+             "of these, those whose data had been lost before, as they were moved, merged or completed");
+  sink.value(
+      "uber",
+      ratio(static_cast<double>(s.host_lost_frames + s.host_units_lost_before),
+            static_cast<double>(s.host_decoded_bits)),
+      "",
+      "uncorrectable bit error rate (JEDEC JESD218): data errors that the host gets per data bit that it "
+      "reads from flash; an error is a frame lost in a read for it, or a mapping page lost before");
 }
 
 }  // namespace
@@ -203,6 +215,9 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   sink.close();
   const BlockPool::Wear erases = core.pool.wear();
   sink.open("blocks", "state of the blocks");
+  if (core.cycles_before > 0)
+    sink.value("cycles before", std::uint64_t{core.cycles_before}, "cycles",
+               "P/E cycles of every block by age.cycles, which the counts of erases do not contain");
   sink.value("erases min", erases.minimum, "", "erase count of the least erased block");
   sink.value("erases mean", erases.mean, "", "mean erase count");
   sink.value("erases max", erases.maximum, "", "erase count of the most erased block");

@@ -38,6 +38,7 @@ struct alignas(64) ReadOp {
   Feature* redirector = nullptr;  ///< that has this read instead of what lies at `original`; null: none
   Lpn copy_of = k_no_unit;        ///< redirected: the unit that is wanted, where it has another number here
   Ppn original = k_nowhere;       ///< redirected: where the unit itself lies that is at `low`, pinned as well
+  bool undecoded = false;         ///< an attempt with the nominal pass voltage could not be decoded
   bool follows = false;           ///< it is done together with the read that it was joined to
   std::uint16_t senses = 0;       ///< of its pages so far, by all attempts; each disturbs the block
   /// Where need, wanted, spare and stamps are, all in one piece; `memory` when that is too small.
@@ -71,6 +72,7 @@ class ReadPool {
     read.redirector = nullptr;
     read.joined = nullptr;
     read.follows = false;
+    read.undecoded = false;
     return read;
   }
   /// Widens the read so that it takes in unit `at` of its multi-plane page.

@@ -38,7 +38,7 @@ class Completions {
   /// The entry's data have reached flash: what becomes of damage that it carried.
   void note_damage(const WriteBuffer::Entry& entry) {
     if (entry.damaged) {
-      core_.poisoned.insert(entry.unit);
+      core_.lose(entry.unit);
     } else if (!core_.poisoned.empty()) {
       core_.poisoned.erase(entry.unit);
     }

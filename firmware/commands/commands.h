@@ -81,6 +81,7 @@ struct Commands final : WriteAcceptor {
   /// Fills what the layer in front and the buffer hold and what was never written, makes reads of
   /// the rest.
   void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Elsewhere& elsewhere);
+  void note_lost_before(HostCommand& command);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               bool& in_buffer);
   bool take_copy(HostCommand& command, Lpn unit, Ppn where, std::uint64_t want, Elsewhere& elsewhere);

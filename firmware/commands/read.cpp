@@ -145,7 +145,7 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
       copy_sectors(command, u * sectors, want, zeros.data());
       continue;
     }
-    if (!core.poisoned.empty() && core.poisoned.contains(unit)) command.status = HostStatus::media_error;
+    if (!core.poisoned.empty() && core.poisoned.contains(unit)) note_lost_before(command);
     if (!core.hooks.copy_of.empty() && take_copy(command, unit, where, want, elsewhere)) continue;
     const Hooks::List& hooks = core.hooks.redirect_read;
     const bool redirected = std::any_of(hooks.begin(), hooks.end(), [&](Feature* feature) {
@@ -155,6 +155,13 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
   }
 }
 
+/// A unit that the command wants was lost when it was moved or merged.
+void Commands::note_lost_before(HostCommand& command) {
+  command.status = HostStatus::media_error;
+  ++core.stats.host_units_lost;
+  ++core.stats.host_units_lost_before;
+}
+
 // Copies the sectors of `want` that a buffer entry holds; returns those that it does not.
 std::uint64_t Commands::take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                                       bool& in_buffer) {
@@ -162,7 +169,7 @@ std::uint64_t Commands::take_buffered(HostCommand& command, WriteBuffer::Index i
   const WriteBuffer::Entry& entry = buffer.entry(i);
   const std::uint64_t have = want & entry.mask;
   if (have == 0) return want;
-  if (entry.damaged) command.status = HostStatus::media_error;
+  if (entry.damaged) note_lost_before(command);
   copy_sectors(command, std::uint64_t{entry.unit} * core.layout.sectors, have, buffer.stamps(i));
   in_buffer = true;
   ++core.stats.buffer_read_hits;
@@ -203,8 +210,11 @@ void Commands::deliver(HostCommand& command, const ReadOp& read, Layer::Hold* ho
   for (std::uint32_t at = read.low; at <= read.high; ++at) {
     if (read.wanted[at] == k_no_unit) continue;
     const bool good = check_read(core, read, at);
-    if (!good) command.status = HostStatus::media_error;
     const Lpn unit = copy ? read.copy_of : read.wanted[at];
+    if (!good) {
+      command.status = HostStatus::media_error;
+      if (core.poisoned.empty() || !core.poisoned.contains(unit)) ++core.stats.host_units_lost;
+    }
     const Ppn where =
         redirected ? read.original + (at - read.low) : core.layout.ppn_of_mp_page(read.mp_page) + at;
     const Stamp* const stamps = read.content(at);

@@ -128,6 +128,10 @@ class Core {
   }
   /// Goes read-only when the blocks that are left can no longer keep the logical capacity.
   void check_capacity();
+  /// The data of a unit are lost for good, until it is written anew.
+  void lose(Lpn unit) {
+    if (poisoned.insert(unit).second) ++stats.units_lost;
+  }
   void go_read_only() {
     if (read_only) return;
     read_only = true;

@@ -166,7 +166,7 @@ void WholeBlockDestination::commit(ProgramJob& job) {
       completions_.note_damage(entry);
     } else if (entry.damaged && places_.mapped(entry.unit)) {
       // The newer version still waits, and may take some sectors from here.
-      core_.poisoned.insert(entry.unit);
+      core_.lose(entry.unit);
     }
   }
   core_.place_block(places_.block_of(job.unit), job);

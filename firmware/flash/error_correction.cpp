@@ -100,7 +100,10 @@ void ErrorCorrection::decoded(ReadOp& read) {
   if (read.op.status != FlashStatus::uncorrectable) {
     count(read);
     read.batch->arrive(read);
-  } else if (read.op.planes == 1) {
+    return;
+  }
+  if (read.op.pass_voltage == 1) read.undecoded = true;
+  if (read.op.planes == 1) {
     rereads_.start(read_alone(read));
   } else {
     read_planes_again(read);
@@ -136,12 +139,18 @@ void ErrorCorrection::read_planes_again(ReadOp& read) {
     low = high + 1;
   }
   share_failed_frames(*whole, slots);
-  core_.stats.decoded_bits += std::uint64_t{read.op.slots} * core_.layout.unit_bytes * 8;
+  const auto bits_of = [&](const ReadOp& one) -> std::uint64_t {
+    return std::uint64_t{one.op.slots} * core_.layout.unit_bytes * 8;
+  };
+  const bool for_host = read.op.purpose == Purpose::host && read.redirector == nullptr;
+  core_.stats.decoded_bits += bits_of(read);
+  if (for_host) core_.stats.host_decoded_bits += bits_of(read);
   read.op.status = FlashStatus::ok;
   read.op.failed_slots = 0;
   whole->left = static_cast<std::uint32_t>(whole->planes.size());
   for (ReadOp* const plane : whole->planes) {
-    core_.stats.decoded_bits -= std::uint64_t{plane->op.slots} * core_.layout.unit_bytes * 8;
+    core_.stats.decoded_bits -= bits_of(*plane);
+    if (for_host) core_.stats.host_decoded_bits -= bits_of(*plane);
     rereads_.start(read_plane(*plane, whole));
   }
 }
@@ -166,6 +175,7 @@ ReadOp& ErrorCorrection::plane_of(ReadOp& read, std::uint32_t low, std::uint32_t
   ReadOp& plane = core_.reads.take(read.mp_page, read.block, low);
   plane.high = high;
   plane.senses = read.senses;
+  plane.undecoded = read.undecoded;
   FlashOp& op = plane.op;
   op = static_cast<const FlashOp&>(read.op);
   op.plane = static_cast<PlaneId>(index(op.plane) + low / per_plane - read.low / per_plane);
@@ -195,6 +205,7 @@ Task<> ErrorCorrection::read_plane(ReadOp& plane, std::shared_ptr<Whole> whole) 
     read.op.status = FlashStatus::uncorrectable;
     read.op.failed_slots |= std::rotl(plane.op.failed_slots, static_cast<int>((plane.low - read.low) % 64));
   }
+  read.undecoded = read.undecoded || plane.undecoded;
   read.senses = std::max(read.senses, plane.senses);  // blocks in several planes are one: the worst counts
   core_.reads.give(plane);
   if (--whole->left == 0) end_retries(read, whole->ledger);
@@ -206,6 +217,7 @@ Task<> ErrorCorrection::read_plane(ReadOp& plane, std::shared_ptr<Whole> whole) 
 Task<> ErrorCorrection::read_again(ReadOp& read) {
   FlashTransaction& op = read.op;
   const PageFacts page = facts(read);
+  op.again = true;
   ++core_.stats.retried_reads;
   bool lowered = std::exchange(op.pass_voltage, 1.0F) < 1;
   Salvage salvage(read);
@@ -230,6 +242,7 @@ Task<> ErrorCorrection::read_again(ReadOp& read) {
     co_await again;
     read.senses = static_cast<std::uint16_t>(read.senses + op.senses);
     salvage.add();
+    if (salvage.incomplete()) read.undecoded = true;
   }
   salvage.finish();
 }
@@ -250,10 +263,15 @@ void ErrorCorrection::refuse_policy(const ReadOp& read) const {
 void ErrorCorrection::count(const ReadOp& read) {
   const FlashOp& op = read.op;
   FtlStatistics& stats = core_.stats;
-  stats.decoded_bits += std::uint64_t{op.slots} * core_.layout.unit_bytes * 8;
+  const std::uint64_t bits = std::uint64_t{op.slots} * core_.layout.unit_bytes * 8;
+  // What a redirected read does not bring is read where it was redirected from.
+  const bool for_host = op.purpose == Purpose::host && read.redirector == nullptr;
+  stats.decoded_bits += bits;
+  if (for_host) stats.host_decoded_bits += bits;
   if (op.status == FlashStatus::uncorrectable) {
     ++stats.lost_reads;
     stats.lost_frames += op.failed_frames;
+    if (for_host) stats.host_lost_frames += op.failed_frames;
   } else {
     const std::uint32_t frames = op.slots * frames_per_unit_;
     // Where several attempts brought the slots to light together, the last one failed at some of

@@ -148,6 +148,7 @@ void ReadBatch::set_up(ReadOp& read) {
   op.on_done = &ended;
   op.on_done_self = &read;
   op.code = EccCode::none;
+  op.again = false;
   op.worst_errors = 0;
   op.failed_slots = 0;
   read.batch = this;

@@ -116,8 +116,7 @@ inline bool check_read(Core& core, const ReadOp& read, std::uint32_t at) {
 /// The same of a unit that is to be written elsewhere: if it is lost, it is so for good. Map pages
 /// are rebuilt.
 inline void check_moved(Core& core, const ReadOp& read, std::uint32_t at) {
-  if (!check_read(core, read, at) && !core.layout.is_map(read.wanted[at]))
-    core.poisoned.insert(read.wanted[at]);
+  if (!check_read(core, read, at) && !core.layout.is_map(read.wanted[at])) core.lose(read.wanted[at]);
 }
 
 }  // namespace tlmssd::firmware

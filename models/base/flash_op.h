@@ -72,6 +72,7 @@ struct FlashOp {
   // levels of reference voltages (0: default).
   EccCode code = EccCode::none;
   std::uint8_t retry_level = 0;
+  bool again = false;  ///< a further attempt at what could not be decoded
   // How the array is read for that code, set by the flash controller: the senses it takes and which
   // pages they are of.
   bool word_line =

@@ -158,6 +158,7 @@ std::uint32_t FlashController::slots_of_plane(const FlashOp& op, std::uint32_t s
 void FlashController::decode(FlashOp& op) {
   const std::uint32_t bits = op.mode == BlockMode::slc ? 1 : setup_.part.bits();
   const PageRead page{bits, index(op.page) % bits, op.error_rate, op.mode == BlockMode::slc};
+  const bool by_default = !op.again && op.retry_level == 0;
   op.worst_errors = op.wrong_bits = op.failed_frames = 0;
   op.failed_slots = 0;
   for (std::uint32_t slot = 0; slot < op.slots;) {
@@ -165,7 +166,8 @@ void FlashController::decode(FlashOp& op) {
     const std::uint32_t frames = slots * frames_per_unit_;
     const auto errors = op.errors == nullptr ? std::span<std::uint16_t>()
                                              : std::span(op.errors + slot * frames_per_unit_, frames);
-    const EccEngines::Verdict verdict = ecc_.decode(op.code, page, frames, errors, frames_per_unit_);
+    const EccEngines::Verdict verdict =
+        ecc_.decode(op.code, page, frames, errors, frames_per_unit_, by_default);
     op.worst_errors = std::max(op.worst_errors, verdict.worst);
     op.wrong_bits += verdict.wrong;
     op.failed_frames += verdict.failed;

@@ -64,17 +64,17 @@ void Run::precondition() {
     std::vector<Load> loads = steps_->make_step(i);
     if (step.to_steady_state()) loads = make_steady_state(i, step.sustained);
     const std::uint64_t before = simulation_->driver().requests_done();
-    const auto lost_reads = [&] { return simulation_->ssd().firmware_statistics().lost_reads; };
-    std::uint64_t counted = lost_reads();
+    const auto units_lost = [&] { return simulation_->ssd().firmware_statistics().units_lost; };
+    std::uint64_t counted = units_lost();
     Progress progress(fmt::format("precondition {}/{}", i + 1, scenario_.count("precondition")),
                       expected_requests(loads), shows_progress());
     simulation_->driver().set_progress_hook([&](std::uint64_t done) { progress.update(done - before, 0); });
     simulation_->run_untimed(loads, step.sustained);
-    std::uint64_t lost = lost_reads() - counted;
-    counted = lost_reads();
+    std::uint64_t lost = units_lost() - counted;
+    counted = units_lost();
     if (write_until_steady(i)) counted = 0;  // statistics begin anew with its rounds
     if (step.idle) simulation_->idle();
-    lost += lost_reads() - counted;
+    lost += units_lost() - counted;
     tell_lost(i, lost);
     progress.finish();
   }
@@ -120,20 +120,20 @@ void Run::begin_rounds(SteadyRounds& rounds) {
   rounds.begin(simulation_->ssd().event_queue().now());
 }
 
-/// Reads of the flash that were given up during a step: what they were for is lost.
+/// Mapping pages whose data were lost during a step, each counted once.
 void Run::tell_lost(std::size_t number, std::uint64_t lost) {
   if (lost == 0) return;
   Json all = steady_steps_.empty() ? Json::array() : Json::parse(steady_steps_);
-  const std::string what = fmt::format("{} reads lost", lost);
+  const std::string what = fmt::format("{} mapping pages lost", lost);
   const auto own =
       std::find_if(all.begin(), all.end(), [&](const Json& one) { return one["step"] == number; });
   if (own == all.end()) {
     all.push_back(
         {{"step", number}, {"met", true}, {"text", fmt::format("precondition.{}: {}", number, what)}});
-    all.back()["reads_lost"] = lost;
+    all.back()["units_lost"] = lost;
   } else {
     (*own)["text"] = (*own)["text"].get<std::string>() + "; " + what;
-    (*own)["reads_lost"] = lost;
+    (*own)["units_lost"] = lost;
   }
   steady_steps_ = all.dump();
 }
@@ -143,12 +143,12 @@ std::string Run::lost_before() const {
   std::string where;
   if (!steady_steps_.empty()) {
     for (const Json& step : Json::parse(steady_steps_)) {
-      if (!step.contains("reads_lost")) continue;
-      where += fmt::format("{}precondition.{} ({} reads lost)", where.empty() ? "" : ", ",
-                           step["step"].get<std::size_t>(), step["reads_lost"].get<std::uint64_t>());
+      if (!step.contains("units_lost")) continue;
+      where += fmt::format("{}precondition.{} ({} mapping pages lost)", where.empty() ? "" : ", ",
+                           step["step"].get<std::size_t>(), step["units_lost"].get<std::uint64_t>());
     }
   }
-  if (const std::size_t at = age_text_.rfind(", "); age_text_.ends_with(" reads lost"))
+  if (const std::size_t at = age_text_.rfind(", "); age_text_.ends_with(" mapping pages lost"))
     where += fmt::format("{}age ({})", where.empty() ? "" : ", ", age_text_.substr(at + 2));
   return where;
 }
@@ -196,7 +196,7 @@ void Run::age() {
   constexpr auto k_refresh = static_cast<std::size_t>(Purpose::refresh);
   const std::uint64_t blocks = s.moves[k_refresh];
   const std::uint64_t units = s.units_programmed[k_refresh];
-  const std::uint64_t lost = s.lost_reads;
+  const std::uint64_t lost = s.units_lost;
   simulation_->rest(age_);
   age_text_ = age_text(age_);
   if (s.moves[k_refresh] > blocks) {
@@ -206,7 +206,7 @@ void Run::age() {
                                  static_cast<double>(simulation_->ssd().shape().mapping_page_bytes) /
                                  static_cast<double>(simulation_->ssd().user_bytes()));
   }
-  if (s.lost_reads > lost) age_text_ += fmt::format(", {} reads lost", s.lost_reads - lost);
+  if (s.units_lost > lost) age_text_ += fmt::format(", {} mapping pages lost", s.units_lost - lost);
 }
 
 /// The scenario that a snapshot of the drive holds: with the steps that were carried out.

@@ -12,8 +12,7 @@
 namespace tlmssd {
 namespace {
 
-constexpr double k_even_wear = 0.8;      ///< of blocks, from which on the first one's end tells nothing new
-constexpr double k_cycles_to_tell = 10;  ///< of the most worn block
+constexpr double k_even_wear = 0.8;  ///< of blocks, from which on the first one's end tells nothing new
 
 using Json = nlohmann::ordered_json;
 
@@ -188,16 +187,19 @@ std::vector<std::string> error_correction_items(const Json& tree) {
     const double share = code.is_object() ? number_in(code, "pages") / pages : 0;
     if (share > 0) codes.push_back(fmt::format("{} {:.0f} %", name, share * 100));
   }
-  std::vector<std::string> items = {
-      fmt::format("{}: {}", word_in(*group, "policy"), list_text(codes)),
-      fmt::format("raw bit error rate {:.1e}{}", number_in(*decoders, "raw bit error rate"),
-                  retries > 0 ? " with retries" : "")};
+  std::vector<std::string> items = {fmt::format("{}: {}", word_in(*group, "policy"), list_text(codes))};
+  // None where every read began at another step of the read-retry levels.
+  if (const Json* const rate = find_value(*decoders, "raw bit error rate");
+      rate != nullptr && (*rate)["value"].is_number())
+    items.push_back(fmt::format("raw bit error rate {:.1e}", number_in(*decoders, "raw bit error rate")));
   const double retried = number_in(*group, "reads retried");
   if (retries > 0) {
     items.push_back(fmt::format("{:.1f} % of reads retried, {:.1f} times on average", 100 * retried / first,
                                 retries / retried));
   }
   items.push_back(fmt::format("{} reads lost", count_text(number_in(*group, "reads lost"))));
+  if (const double before = number_in(*group, "host units lost before"); before > 0)
+    items.push_back(fmt::format("{} reads of mapping pages lost before", count_text(before)));
   return items;
 }
 
@@ -290,17 +292,16 @@ std::vector<std::string> pslc_items(const Json& tree) {
 std::vector<std::string> lifetime_items(const Json& tree) {
   const Json* const group = find_group(tree, "lifetime");
   const double written = group == nullptr ? 0 : number_in(*group, "written");
-  if (written == 0) return {};
+  const Json* const known = group == nullptr ? nullptr : find_value(*group, "written");
+  if (known == nullptr || !(*known)["value"].is_number()) return {};
   const auto number = [&](const char* name) { return number_in(*group, name); };
   std::vector<std::string> items = {
       fmt::format("{} written", written_text(written)),
       fmt::format("{} drive writes", count_text(number("drive writes"))),
       fmt::format("{:.3g} a day for five years", number("drive writes per day"))};
-  // With few cycles it is chance which block has one more.
-  double most = 0;
-  for (const auto& [name, value] : erase_counts(tree))
-    if (name == "max") most = (*value)["value"].get<double>();
-  if (most >= k_cycles_to_tell && number("evenness") < k_even_wear)
+  if (number("cycles before") > 0)
+    items.push_back(fmt::format("of what {} cycles of age have left", number("cycles before")));
+  if (number("evenness") > 0 && number("evenness") < k_even_wear)
     items.push_back(
         fmt::format("first block worn out after {}", written_text(number("written first block"))));
   return items;

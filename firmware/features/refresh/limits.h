@@ -30,8 +30,12 @@ struct RefreshLimitsConfig {
         .integer("reads", Number{&C::reads}, {0, 4'000'000'000},
                  "page reads of a block since it was written at which its data are moved; every sense "
                  "counts, those of soft decoding, of a word line and of retries too; 0: never")
-        .integer("errors", Number{&C::errors}, {0, 65535},
-                 "wrong bits corrected in one frame at which the data of its block are moved; 0: never")
+        .integer(
+            "errors", Number{&C::errors}, {0, 65535},
+            "wrong bits corrected in one frame at which the data of its block are moved; an attempt that "
+            "cannot "
+            "be decoded at the nominal pass voltage counts as more than any, whatever became of the next; "
+            "0: never")
         .duration("patrol", Duration{&C::patrol}, {0, k_century},
                   "time between two looks at the age of all blocks; 0 s: none");
   }

@@ -18,6 +18,9 @@ struct BlockHistory {
   double seconds = 0;              ///< since it was first programmed
   std::uint32_t reads = 0;         ///< page reads since then: senses, however many a read took
   std::uint32_t worst_errors = 0;  ///< most wrong bits corrected in one frame since then
+  /// As worst_errors: an attempt with the nominal pass voltage could not be decoded, the first one
+  /// or a further one.
+  static constexpr std::uint32_t k_undecoded = 0xFFFFFFFF;
 };
 
 class RefreshPolicy {

@@ -66,7 +66,9 @@ void Refresher::on_page_read(const ReadOp& read) {
   const BlockNumber block = read.block;
   History& h = history(block);
   h.reads = sum_of(h.reads, read.senses);
-  h.worst_errors = std::max(h.worst_errors, read.op.worst_errors);
+  // How many bits are wrong is known of frames that were decoded.
+  const bool undecoded = read.undecoded || read.op.status == FlashStatus::uncorrectable;
+  h.worst_errors = std::max(h.worst_errors, undecoded ? BlockHistory::k_undecoded : read.op.worst_errors);
   const BlockInfo& info = pool_.info(block);
   const bool region_due =
       regions_ > 0 && count_region(block, read.mp_page - block * core_.layout.block_mp_pages, read.senses);

@@ -38,7 +38,8 @@ EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
 }
 
 EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::uint32_t frames,
-                                       std::span<const std::uint16_t> errors, std::uint32_t per_slot) {
+                                       std::span<const std::uint16_t> errors, std::uint32_t per_slot,
+                                       bool by_default) {
   const CodeConfig& c = config_.of(code);
   Counts& counts = counts_[static_cast<std::size_t>(code)];
   const double correctable = config_.predicts(c) ? config_.prediction->correctable(c.side, page)
@@ -65,9 +66,11 @@ EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::
   }
   ++counts.pages;
   counts.frames += frames;
-  RawErrors& raw = raw_[page.slc ? 1 : 0];
-  raw.frames += frames;
-  raw.errors += verdict.wrong;
+  for (RawErrors* const raw : {&all_, by_default ? &raw_[page.slc ? 1 : 0] : nullptr}) {
+    if (raw == nullptr) continue;
+    raw->frames += frames;
+    raw->errors += verdict.wrong;
+  }
   counts.corrected_bits += corrected;
   counts.correctable += correctable;
   if (counts.least_correctable == 0 || correctable < counts.least_correctable)
@@ -113,9 +116,14 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds now) const {
     return static_cast<double>(frames) * config_.frame_bits();
   };
   const auto& [native, slc] = raw_;
-  sink.value("raw bit error rate",
-             ratio(static_cast<double>(native.errors + slc.errors), bits(native.frames + slc.frames)), "",
-             "wrong bits of all bits that came to the decoders");
+  sink.value(
+      "raw bit error rate",
+      quotient(static_cast<double>(native.errors + slc.errors), bits(native.frames + slc.frames)), "",
+      "wrong bits of all bits that the first attempts at pages brought, at the default read voltages; no "
+      "value where there were none");
+  sink.value(
+      "bit error rate of all attempts", quotient(static_cast<double>(all_.errors), bits(all_.frames)), "",
+      "wrong bits of all bits that came to the decoders, those of retries and of shifted voltages too");
   if (slc.frames > 0) {
     sink.value("raw bit error rate slc", quotient(static_cast<double>(slc.errors), bits(slc.frames)), "",
                "the same of what was read from blocks in SLC mode");
@@ -190,6 +198,7 @@ void EccEngines::reset_statistics(Picoseconds now) {
   since_ = now;
   counts_ = {};
   raw_ = {};
+  all_ = {};
 }
 
 }  // namespace tlmssd

@@ -37,9 +37,10 @@ class EccEngines {
     std::uint32_t wrong = 0;         ///< of all frames
   };
   /// Tries to decode `frames` frames of `page` with so many wrong bits each; none given: without
-  /// any. A slot has `per_slot` of them.
+  /// any. A slot has `per_slot` of them. `by_default`: the first attempt at the page, with the
+  /// default read voltages, which the raw bit error rate is of.
   Verdict decode(EccCode code, const PageRead& page, std::uint32_t frames,
-                 std::span<const std::uint16_t> errors, std::uint32_t per_slot = 1);
+                 std::span<const std::uint16_t> errors, std::uint32_t per_slot = 1, bool by_default = true);
 
   struct Slot {
     Picoseconds start;
@@ -101,7 +102,8 @@ class EccEngines {
     std::uint64_t frames = 0;
     std::uint64_t errors = 0;  ///< wrong bits
   };
-  std::array<RawErrors, 2> raw_;  ///< of native blocks, and of those in SLC mode
+  std::array<RawErrors, 2> raw_;  ///< by default: of native blocks, and of those in SLC mode
+  RawErrors all_;                 ///< in whatever attempt
 };
 
 }  // namespace tlmssd

@@ -141,6 +141,25 @@ TEST_CASE("a block is refreshed when a decoder corrected as many bits as the lim
   }
 }
 
+TEST_CASE("a block is refreshed when an attempt could not be decoded, however many bits were wrong") {
+  for (const bool timed : {false, true}) {
+    LimitsRig rig({.errors = 1000}, timed, 0.7, "dynamic", "retry-only");
+    rig.fill();
+    const auto& moved = rig.watch();
+    rig.hw.flash.wrong_bits = [&](const FlashOp& /*op*/) { return 61U; };
+    rig.read(7);
+    rig.host.drain();
+    CHECK(rig.stats().feature_moves() == 0);
+    rig.hw.flash.fails = [&](const FlashOp& op) {
+      return op.purpose == Purpose::host && op.retry_level == 0;
+    };
+    rig.read(7);
+    rig.host.drain();
+    CHECK(rig.stats().feature_moves() == 1);
+    CHECK(moved.contains(7));
+  }
+}
+
 TEST_CASE("data that reach the age are moved by the next patrol, open blocks included") {
   for (const bool timed : {false, true}) {
     LimitsRig rig({.days = 30, .patrol_days = 1}, timed);

@@ -424,15 +424,30 @@ TEST_CASE("what collection could not read is lost until it is written anew") {
     RetryRig rig("fixed", {}, timed);
     rig.fill();
     rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
+    rig.hw.flash.failed_slots = [](const FlashOp& op) {
+      return std::uint64_t{1} << (std::find(op.spare, op.spare + op.slots, k_lost) - op.spare);
+    };
     CHECK(rig.read(k_lost * k_unit) == HostStatus::success);
     move_by_collection(rig);
     CHECK(rig.stats().lost_reads > 0);
     CHECK(rig.stats().uncorrectable_units > 0);
     rig.hw.flash.fails = nullptr;
     const std::uint64_t lost = rig.stats().lost_reads;
+    CHECK(rig.stats().units_lost == 1);
+    CHECK(rig.stats().host_units_lost == 0);
+    rig.ftl.reset_statistics();
     CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);  // though flash returns it without a fault
-    CHECK(rig.stats().lost_reads == lost);
+    CHECK(rig.stats().lost_reads == 0);
+    // A data error that the host sees, whenever it came about (JESD218).
+    CHECK(rig.stats().host_units_lost == 1);
+    CHECK(rig.stats().host_units_lost_before == 1);
+    CHECK(test::statistics_of(rig.ftl).at("firmware/error correction/uber") == Approx(1.0 / (4096 * 8)));
+    // Moved again and not read again, it is not lost again.
+    rig.hw.flash.fails = [](const FlashOp& op) { return op.purpose == Purpose::gc && holds(op, k_lost); };
     move_by_collection(rig);
+    rig.hw.flash.fails = nullptr;
+    CHECK(rig.stats().units_lost == 0);
+    CHECK(lost > 0);
     CHECK(rig.read(k_lost * k_unit) == HostStatus::media_error);
     // A part of it does not save the rest, all of it does.
     rig.host.write(k_lost * k_unit + 3, 2);
@@ -528,5 +543,7 @@ TEST_CASE("the uncorrectable bit error rate is frames lost by bits read") {
   const auto numbers = test::statistics_of(rig.ftl);
   CHECK(rig.stats().lost_reads == 1);
   CHECK(numbers.at("firmware/error correction/frames lost") == 3);
+  CHECK(numbers.at("firmware/error correction/host units lost") == 1);
+  CHECK(numbers.at("firmware/error correction/host units lost before") == 0);
   CHECK(numbers.at("firmware/error correction/uber") == Approx(3.0 / (40 * 4096 * 8)));
 }

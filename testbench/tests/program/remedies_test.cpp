@@ -236,12 +236,12 @@ run: {errors: accept}
   INFO(report["preconditioning"].dump() << report["warnings"].dump());
   REQUIRE(report["preconditioning"].size() == 1);
   const Json step = report["preconditioning"][0];
-  const auto lost = step["reads_lost"].get<std::uint64_t>();
+  const auto lost = step["units_lost"].get<std::uint64_t>();
   CHECK(lost > 0);
-  CHECK_THAT(step["text"].get<std::string>(), Catch::EndsWith(std::to_string(lost) + " reads lost"));
+  CHECK_THAT(step["text"].get<std::string>(), Catch::EndsWith(std::to_string(lost) + " mapping pages lost"));
   const std::string error = report["warnings"][0];
   CHECK_THAT(error, Catch::Contains("unrecovered read error; data were lost before, in precondition.0 (" +
-                                    std::to_string(lost) + " reads lost)"));
+                                    std::to_string(lost) + " mapping pages lost)"));
   // A drive from a snapshot knows that, too.
   const Json again = report_of(folder, scenario, "again", {"--from-snapshot", kept});
   CHECK(again["preconditioning"] == report["preconditioning"]);
