@@ -7,14 +7,15 @@
 // slc_endurance native ones. With host bytes W that cost e native cycles, summed over B blocks of
 // endurance E, the host can write
 //
-//   W B E / e        if wear is levelled perfectly,
-//   that times mean / most wear of a block so far, until the first block is worn out, if wear stays
-//                    as uneven as it is.
+//   W B (E - c) / e  if wear is levelled perfectly, c being the cycles of age.cycles,
+//   that times mean / most wear of a block since age, until the first block is worn out, if wear stays
+//                    as uneven as it is. With few cycles it is chance which block has one more: there
+//                    is no value before the most worn block has k_cycles_to_tell.
 //
 // It is of the load measured, and true of a drive in steady state. It is no rating: JESD218 and
 // JESD219 define one by given loads, retention after the last cycle and a share of drives that may
 // fail. Left out: the spread of endurance between blocks, spare blocks that replace the first ones
-// to fail, errors that end a drive before its cycles do, wear that age.cycles has put on.
+// to fail, errors that end a drive before its cycles do.
 #pragma once
 
 #include <cstdint>
@@ -34,9 +35,14 @@ struct WearOfLoad {
   double slc_cycles = 0;            ///< the same in SLC mode
   std::uint32_t endurance = 0;      ///< native cycles; 0: any number
   std::uint32_t slc_endurance = 0;  ///< the same in SLC mode
-  /// Mean wear of a block so far as a share of that of the most worn one; NaN: unknown.
+  std::uint32_t cycles_before = 0;  ///< native cycles that every block had behind it, and that are not left
+  /// Mean wear of a block since then as a share of that of the most worn one; NaN: unknown.
   double evenness = std::numeric_limits<double>::quiet_NaN();
 };
+
+/// Cycles of the most worn block from which on the evenness of wear tells something (A: one erase
+/// more or less is a tenth).
+inline constexpr double k_cycles_to_tell = 10;
 
 /// Years of the warranty that drive writes per day are spread over: those of most client and
 /// enterprise drives (B). Years have 365 days.

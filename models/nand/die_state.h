@@ -62,6 +62,8 @@ class DieState {
   void attach(const DieErrors& errors) { errors_ = errors; }
   /// All blocks have been through `cycles` more program/erase cycles.
   void age(std::uint32_t cycles) { cycles_before_ += cycles; }
+  /// P/E cycles that every block has had by age().
+  [[nodiscard]] std::uint32_t cycles_before() const { return cycles_before_; }
 
   /// Every page that holds data is read so many times.
   void disturb(std::uint32_t reads);

@@ -104,6 +104,7 @@ class Inspection {
     state["block_states"] = states;
     for (const auto& [count, blocks] : erases)
       state["wear"].push_back({{"erases", count}, {"blocks", blocks}});
+    state["cycles_before"] = ssd_.flash().die(DieId{0}).state().cycles_before();
     state["consistency"] = consistency();
     return state;
   }
@@ -316,7 +317,10 @@ std::string inside_text(const Json& state) {
   text += "blocks:";
   for (const auto& [name, count] : state["block_states"].items())
     text += fmt::format(" {} {}", count.dump(), name);
-  text += "\nwear:\n" + table(state["wear"], {"erases", "blocks"}, k_most_lines);
+  text += "\nwear";
+  if (state["cycles_before"] != 0)
+    text += fmt::format(" since age, beside its {} cycles of every block", state["cycles_before"].dump());
+  text += ":\n" + table(state["wear"], {"erases", "blocks"}, k_most_lines);
   const Json& consistency = state["consistency"];
   text += fmt::format("consistency: {} units mapped; ", consistency["mapped"].dump());
   if (consistency["consistent"].get<bool>())

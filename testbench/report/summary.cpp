@@ -324,6 +324,10 @@ void drive(Page& page, const Json& statistics, bool timed) {
   std::vector<std::string> erases;
   for (const auto& [name, value] : erase_counts(statistics))
     erases.push_back(name + " " + value_text(*value, name));
+  if (const Json* const group = find_group(statistics, "blocks"); group != nullptr && !erases.empty()) {
+    if (const double before = number_in(*group, "cycles before"); before > 0)
+      erases.push_back(fmt::format("beside {} of age", before));
+  }
   if (const Json* const group = find_group(statistics, "pslc")) {  // static blocks are counted apart
     for (const char* which : {"mean", "max"}) {
       if (const Json* const value = find_value(*group, std::string("static erases ") + which))

@@ -214,7 +214,7 @@ def _lifetime(report):
         yield "lifetime", f"evenness is {evenness}"
     if written is None:
         return
-    if not written > 0:
+    if not written >= 0:  # 0: age.cycles has left none
         yield "lifetime", f"{written} bytes"
     if not _near(_value(shown, "drive_writes_per_day") * 1825, _value(shown, "drive_writes")):
         yield "lifetime", f"{shown} are not five years"

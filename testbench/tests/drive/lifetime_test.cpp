@@ -103,8 +103,14 @@ void check_parts(Simulation& simulation, const Json& lifetime) {
   }
   const double evenness = sum / (geometry.dies() * geometry.planes * geometry.blocks) / most;
   CHECK(evenness < 1);
-  CHECK(figure(lifetime, "evenness") == Approx(evenness));
-  CHECK(figure(lifetime, "written_first_block") == Approx(written * evenness));
+  // With fewer than ten cycles it is chance which block has one more.
+  if (most * simulation.ssd().config().part.endurance >= 10) {
+    CHECK(figure(lifetime, "evenness") == Approx(evenness));
+    CHECK(figure(lifetime, "written_first_block") == Approx(written * evenness));
+  } else {
+    CHECK(lifetime["evenness"]["value"].is_null());
+    CHECK(lifetime["written_first_block"]["value"].is_null());
+  }
 }
 
 void check_none(const Json& lifetime) {
@@ -206,7 +212,28 @@ TEST_CASE("there is no lifetime where nothing was written", "[drive]") {
   run_untimed(simulation, {.rw = "randwrite", .amount = 3 * simulation.drive_size().bytes});
   const Json lifetime = statistics_of_load(simulation, {.amount = 1_MiB})["lifetime"];
   check_none(lifetime);
-  CHECK(figure(lifetime, "evenness") > 0);
+}
+
+TEST_CASE("what the host can write is what the cycles of age have left of it", "[drive]") {
+  const auto lifetime_after = [](std::uint32_t cycles) {
+    Simulation simulation(lasting_drive());
+    simulation.ssd().age(cycles, 0, 40, false);
+    run_untimed(simulation, {.rw = "write", .bs = 128_KiB});
+    const Bytes amount = 12 * simulation.drive_size().bytes;
+    return statistics_of_load(simulation, {.rw = "write", .bs = 128_KiB, .amount = amount})["lifetime"];
+  };
+  const double endurance = lasting_drive().part.endurance;
+  const Json fresh = lifetime_after(0);
+  const auto most_of_it = static_cast<std::uint32_t>(endurance * 0.9);
+  const Json aged = lifetime_after(most_of_it);
+  const double left = (endurance - most_of_it) / endurance;
+  CHECK_FALSE(fresh.contains("cycles_before"));
+  CHECK(figure(aged, "cycles_before") == most_of_it);
+  for (const char* name : {"written", "drive_writes", "drive_writes_per_day", "written_first_block"})
+    CHECK(figure(aged, name) == Approx(left * figure(fresh, name)));
+  for (const char* name : {"cycles_per_drive_write", "evenness"})
+    CHECK(figure(aged, name) == Approx(figure(fresh, name)));
+  CHECK(figure(lifetime_after(static_cast<std::uint32_t>(endurance)), "written") == 0);
 }
 
 TEST_CASE("a new drive lasts no longer because its blocks need no erase yet", "[drive]") {
