@@ -164,6 +164,7 @@ void Ssd::build_firmware() {
   own_ = dynamic_cast<const firmware::Ftl*>(firmware_.get());
   guard_ = dynamic_cast<FirmwareGuard*>(firmware_.get());
   cpu_->limit_untimed(most_untimed_steps(shape_, firmware_->most_attempts()));
+  config_.ecc.check(firmware_->codes());
   flash_->controller().ecc().provide(firmware_->codes());
   const auto submit = [](void* firmware, HostCommand& command) {
     static_cast<firmware::Firmware*>(firmware)->submit(command);
@@ -369,13 +370,14 @@ WearOfLoad Ssd::wear_of_load() const {
       cycles_of(all.erases - all.slc_erases, all.programs - all.slc_programs, config_.part.pages_per_block);
   wear.slc_cycles = cycles_of(all.slc_erases, all.slc_programs, config_.part.slc_pages_per_block());
   wear.endurance = config_.part.endurance;
+  wear.cycles_before = flash_->die(DieId{0}).state().cycles_before();
   wear.slc_endurance = config_.part.endurance_in_slc_mode();
   if (own_ != nullptr) {
     const auto block =
         static_cast<double>(config_.part.pages_per_block) * static_cast<double>(config_.part.page_size);
     wear.native_cycles += (bytes_to_come() - to_come_at_reset_) / block;
     const firmware::BlockPool::Cycles cycles = own_->blocks().cycles();
-    wear.evenness = quotient(cycles.mean, cycles.most);
+    if (cycles.most >= k_cycles_to_tell) wear.evenness = quotient(cycles.mean, cycles.most);
   }
   return wear;
 }

@@ -1,6 +1,9 @@
 #include "models/flash/ecc/ecc_config.h"
 
 #include <algorithm>
+#include <fmt/format.h>
+
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 
@@ -85,6 +88,18 @@ std::array<CodeConfig, k_most_ecc_codes> EccConfig::default_codes() {
   for (const EccCodeInfo& info : ecc_code_family())
     codes[static_cast<std::size_t>(info.code)] = info.read(NoValues());
   return codes;
+}
+
+void EccConfig::check(const EccCodes& asked_for) const {
+  const CodeConfig& bch = of(EccCode::bch);
+  const std::uint32_t most = most_correctable_by_bch();
+  if (!asked_for.has(EccCode::bch) || bch.failure != nullptr || bch.correctable <= most) return;
+  const std::string what = fmt::format(
+      "BCH needs {} bits of parity for each bit that it corrects in a frame of {}, and ssd.flash.ecc.parity "
+      "has {}",
+      std::bit_width(frame_bits()), frame_bits(), 8 * parity);
+  if (most > 0) throw refusal("ssd.flash.ecc.bch.correctable", what, std::to_string(most));
+  throw refusal("ssd.flash.ecc.parity", what, Proposal{"ssd.flash.ecc.parity", "105 B"});
 }
 
 const ParameterTable<EccConfig>& EccConfig::parameters() {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -101,6 +102,14 @@ struct EccConfig {
   /// Whether the code corrects what the error prediction says.
   [[nodiscard]] bool predicts(const CodeConfig& code) const {
     return prediction != nullptr && code.side != SideInformation::none && code.failure == nullptr;
+  }
+  /// Refuses what no code of those that are asked for can be: of BCH, to correct more bits than the
+  /// parity of a frame has room for.
+  void check(const EccCodes& asked_for) const;
+  /// Bits of a frame that BCH corrects with this parity: it takes m bits for each, 2^m - 1 being
+  /// the frame's bits or more.
+  [[nodiscard]] std::uint32_t most_correctable_by_bch() const {
+    return static_cast<std::uint32_t>(8 * parity) / std::bit_width(frame_bits());
   }
   [[nodiscard]] std::uint32_t frame_bits() const { return static_cast<std::uint32_t>(8 * (frame + parity)); }
 };
