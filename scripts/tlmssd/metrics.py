@@ -18,6 +18,8 @@ A metric has a short name, and its path in report.json means the same:
 | `lifetime.drive_writes_per_day` | the same in capacities of the drive, a day for five years |
 | `cliff.folding_written`, `cliff.folding_time` | where folding began while the host was at work |
 | `cliff.written`, `cliff.time` | where writes first found no room in the pSLC |
+| `uber`, `reads_lost`, `host_units_lost` | `statistics.firmware.error_correction.uber.value`, ... |
+| `erases.min`, `.mean`, `.max`, `.deviation` | `statistics.firmware.blocks.erases_min.value`, ... |
 | `statistics.firmware.flash.erases` | `statistics.firmware.flash.erases.value` |
 """
 
@@ -34,6 +36,11 @@ OPERATIONS = ("read", "write", "trim", "flush", "write zeroes")
 UNITS = {"commands": "commands", "bytes": "B", "iops": "1/s"}
 SKIPPED = {"distribution", "series", "ledger_by_latency", "share_of_time_at_depth", "trace"}
 """Members of report.json that are curves or texts, not figures."""
+OF_TARGETS = {
+    **{name: f"statistics.firmware.error_correction.{name}" for name in ("uber", "reads_lost", "host_units_lost")},
+    **{f"erases.{name}": f"statistics.firmware.blocks.erases_{name}" for name in ("min", "mean", "max", "deviation")},
+}
+"""Short names that targets of a scenario have for statistics."""
 RATES = ("iops", "bandwidth", "queue_depth.mean", "queue_depth.max")
 """Of a load, which are not known where no time was measured."""
 NEAR = 0.6
@@ -113,7 +120,7 @@ def find(found: Mapping[str, Metric], path: str) -> Metric | None:
     Ledgers leave out what took no time: of an operation that has one, such a cause is 0.
     """
     name = canonical(path)
-    if metric := found.get(path) or found.get(name):
+    if metric := found.get(path) or found.get(name) or found.get(OF_TARGETS.get(name, "")):
         return metric
     operation, _, cause = name.partition(".ledger.")
     if f"{operation.removesuffix('.tail')}.tail.above" not in found:

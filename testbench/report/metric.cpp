@@ -44,6 +44,13 @@ const Metric::OfDrive Metric::k_of_drive[] = {
     {"lifetime.written_first_block", "/lifetime/written_first_block/value", Kind::bytes, 1},
     {"lifetime.drive_writes", "/lifetime/drive_writes/value", Kind::real, 1},
     {"lifetime.drive_writes_per_day", "/lifetime/drive_writes_per_day/value", Kind::real, 1},
+    {"uber", "/statistics/firmware/error_correction/uber/value", Kind::real, 1},
+    {"reads_lost", "/statistics/firmware/error_correction/reads_lost/value", Kind::real, 1},
+    {"host_units_lost", "/statistics/firmware/error_correction/host_units_lost/value", Kind::real, 1},
+    {"erases.min", "/statistics/firmware/blocks/erases_min/value", Kind::real, 1},
+    {"erases.mean", "/statistics/firmware/blocks/erases_mean/value", Kind::real, 1},
+    {"erases.max", "/statistics/firmware/blocks/erases_max/value", Kind::real, 1},
+    {"erases.deviation", "/statistics/firmware/blocks/erases_deviation/value", Kind::real, 1},
     {"cliff.written", "/cliff/written/value", Kind::bytes, 1},
     {"cliff.time", "/cliff/time/value", Kind::time, 1e12},
     {"cliff.folding_written", "/cliff/folding_written/value", Kind::bytes, 1},
@@ -78,14 +85,17 @@ Metric::Metric(std::string_view name) : name_(name), of_drive_(find_of_drive(nam
   std::vector<std::string> usual = usual_names();
   for (const OfDrive& one : k_of_drive) usual.emplace_back(one.name);
   const std::string near = nearest(name, usual);
-  throw refusal("metric",
-                in_quotes(name) +
-                    " is no figure of a load, expected iops or bandwidth, alone or of an operation "
-                    "(write.iops), in the load's own time (own_time.iops), an operation's latency "
-                    "(read.mean, read.p99.9, read.max), "
-                    "queue_depth.mean, write_amplification, or one of lifetime "
-                    "(lifetime.written) or cliff (cliff.written)",
-                near.empty() ? "read.p99" : near);
+  const std::string what =
+      in_quotes(name) +
+      " is no figure of a load, expected iops or bandwidth, alone or of an operation "
+      "(write.iops), in the load's own time (own_time.iops), an operation's latency "
+      "(read.mean, read.p99.9, read.max), "
+      "queue_depth.mean, write_amplification, or one of lifetime "
+      "(lifetime.written) or cliff (cliff.written), uber, reads_lost, host_units_lost or "
+      "one of erases (erases.max)";
+  // Its limits are of what it means: where that is not known, none can be proposed.
+  if (near.empty()) throw objection("metric", what);
+  throw refusal("metric", what, near);
 }
 
 bool Metric::read_figure(std::string_view word) {
@@ -209,6 +219,7 @@ std::string Metric::text(double value) const {
   if (kind() == Kind::time) return time_text(value);
   if (kind() == Kind::bandwidth) return bandwidth_text(value);
   if (kind() == Kind::bytes) return written_text(value);
+  if (name_ == "uber") return fmt::format("{:.2e}", value);
   return figure_ == Figure::iops ? count_text(value) : fmt::format("{:.3f}", value);
 }
 

@@ -8,6 +8,8 @@
 //   write_amplification                      of the drive
 //   write_amplification.by_mode.slc          the part of it in SLC mode; .native
 //   lifetime.written, .drive_writes, ...     see platform/lifetime.h
+//   uber, reads_lost, host_units_lost        of error correction, see firmware/ftl_report.cpp
+//   erases.max, .mean, .min, .deviation      erase counts of blocks
 //   cliff.written, cliff.time                where writes first found no room in the pSLC
 #pragma once
 

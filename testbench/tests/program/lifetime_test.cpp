@@ -176,4 +176,53 @@ TEST_CASE("errors of what is read in SLC mode and of native blocks are told apar
   CHECK(figure(plain, "raw_bit_error_rate") == Approx(native).epsilon(0.05));
 }
 
+TEST_CASE("the raw bit error rate is that at the default read voltages, whatever retries meet", "[program]") {
+  // 0.008 of all bits: 72 of a frame's 9032 on average where 60 can be corrected. Each step up the
+  // levels adds to it, so that no retry helps; four frames in a hundred can be read.
+  const Json report =
+      run_with({"run.errors=accept"},
+               drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+                                   "planes: 1, page_size: 16 KiB, spare_size: 1680 B") +
+                              ", reliability: {model: power-law, base: 0.008, distribution: binomial, "
+                              "block_variation: 0, page_variation: 0, retry_step_errors: 0.001}",
+                          "firmware: {ecc: {policy: retry-only, code: bch}}\n" + k_fill +
+                              "load: {rw: randread, bs: 16k, iodepth: 16, number_ios: 200}\n"));
+  const Json& statistics = report["statistics"];
+  const Json& decoders = statistics["flash"]["controller"]["decoders"];
+  REQUIRE(figure(statistics["firmware"]["error_correction"], "retries") > 1000);
+  // 200 reads of 16 frames: 2 per mil is one standard error.
+  CHECK(figure(decoders, "raw_bit_error_rate") == Approx(0.008).epsilon(0.01));
+  CHECK(figure(decoders, "bit_error_rate_of_all_attempts") > 0.1);
+}
+
+TEST_CASE("targets may ask for errors and for erases, and what is no figure has one line", "[program]") {
+  const Folder folder;
+  const std::string drive =
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+                          "planes: 1, page_size: 16 KiB, spare_size: 1680 B") +
+                     ", reliability: {model: power-law, base: 0.004, disturb: 0}",
+                 "firmware: {ecc: {policy: fixed, code: bch}}\nrun: {errors: accept}\n" + k_fill +
+                     "load: {rw: randread, bs: 16k, iodepth: 16, number_ios: 2000}\n");
+  const Json report = run_with({}, drive +
+                                       "targets:\n  - {metric: uber, at_most: 1e-15}\n"
+                                       "  - {metric: reads_lost, at_most: 0}\n"
+                                       "  - {metric: host_units_lost, at_least: 1}\n"
+                                       "  - {metric: erases.max, at_most: 3}\n");
+  const Json& errors = report["statistics"]["firmware"]["error_correction"];
+  REQUIRE(figure(errors, "reads_lost") > 0);
+  REQUIRE(report["targets"].size() == 4);
+  INFO(report["targets"].dump());
+  CHECK(report["targets"][0]["value"] == figure(errors, "uber"));
+  CHECK(report["targets"][1]["value"] == figure(errors, "reads_lost"));
+  CHECK(report["targets"][2]["value"] == figure(errors, "host_units_lost"));
+  const std::vector<bool> met = {false, false, true, true};
+  for (std::size_t i = 0; i < met.size(); ++i) CHECK(report["targets"][i]["met"] == met[i]);
+  const std::string said =
+      run(folder, {"run", folder.write("s.yaml", drive + "targets: [{metric: wear_of_all, at_most: 1}]\n"),
+                   "-o", folder / "out"})
+          .err;
+  CHECK_THAT(said, Catch::Contains("'wear_of_all' is no figure of a load"));
+  CHECK(std::count(said.begin(), said.end(), '\n') == 1);
+}
+
 }  // namespace tlmssd::program_tests
