@@ -6,9 +6,11 @@
 #include <string_view>
 
 #include "firmware/base/config.h"
+#include "firmware/ecc/ecc_policy.h"
 #include "models/base/input_error.h"
 #include "models/flash/flash_config.h"
 #include "models/host/host_config.h"
+#include "models/nand/reliability/bit_errors.h"
 #include "platform/plugins/loader.h"
 #include "testbench/app/age.h"
 #include "testbench/app/precondition.h"
@@ -37,6 +39,10 @@ class Around {
     return Config::parameters().read(scenario_.glance(section));
   }
   [[nodiscard]] PreconditionStep step() const { return PreconditionStep::read(scenario_.glance(section_)); }
+  /// The name that a section's policy is chosen by.
+  [[nodiscard]] std::string policy(std::string_view section) const { return scenario_.policy(section); }
+  /// A section's values, as what is made of them reads them.
+  [[nodiscard]] Glance values(std::string_view section) const { return scenario_.glance(section); }
   /// Another value than the default: of a policy, one is chosen.
   [[nodiscard]] bool changes(std::string_view path) const { return scenario_.changes(path); }
   /// Features from outside may be there, which may do what our own do.
@@ -108,9 +114,44 @@ bool rests(const Around& around) {
   return around.here<AgeConfig>().retention > 0;
 }
 
+/// Something knows how often data were read, or is worn by it.
+bool tells_reads(const Around& around) {
+  static constexpr std::string_view k_may_know[] = {"ssd.flash.part.timing", "firmware.refresh.policy",
+                                                    "firmware.placement.policy",
+                                                    "firmware.pass_voltage.policy", "firmware.model"};
+  if (around.extended() || std::any_of(std::begin(k_may_know), std::end(k_may_know),
+                                       [&](std::string_view path) { return around.changes(path); }))
+    return true;
+  constexpr std::string_view k_errors = "ssd.flash.reliability";
+  if (!around.changes("ssd.flash.reliability.model")) return false;
+  const auto model = reliability_models().make(around.policy(k_errors), around.values(k_errors), NandPart{});
+  constexpr double k_worn = 1000;
+  constexpr double k_many = 1e6;
+  return model == nullptr || model->rber({.cycles = k_worn, .age_days = 1, .reads_per_page = k_many}) !=
+                                 model->rber({.cycles = k_worn, .age_days = 1});
+}
+
+/// Blocks may be in SLC mode.
+bool has_slc_mode(const Around& around) {
+  return around.extended() || around.changes("firmware.model") || around.changes("firmware.pslc.policy") ||
+         around.changes("firmware.pslc.promotion.policy");
+}
+
+/// The policy that is chosen may ask for the code; hard-ldpc is what an error prediction goes by.
+bool may_ask_for(const Around& around, std::string_view code) {
+  if (around.extended() || around.changes("firmware.model")) return true;
+  if (code == ecc_code_name(EccCode::hard_ldpc) && around.changes("ssd.flash.ecc.prediction")) return true;
+  constexpr std::string_view k_section = "firmware.ecc";
+  const auto policy =
+      firmware::ecc_family().make(around.policy(k_section), around.values(k_section), firmware::EccContext{});
+  return policy == nullptr || policy->codes().has(ecc_code_called(code));
+}
+
 using Rows = std::vector<Row>;
 
 const Rows& rows_of_hardware() {
+  static const std::vector<std::string_view> k_of_code = {"correctable", "waterfall",  "extra_senses",
+                                                          "word_line",   "throughput", "latency"};
   static const Rows rows = {
       {"ssd.host",
        {"queues", "max_payload", "max_read_request", "tlp_overhead", "dllp_overhead"},
@@ -149,6 +190,21 @@ const Rows& rows_of_hardware() {
       {"ssd.flash.part",
        {"cache_read", "cache_program", "t_rcbsy", "t_cbsy"},
        [](const Around& a) { return a.in<FlashConfig>("ssd.flash").cache_operations; }},
+      {"ssd.flash.part",
+       {"endurance_spread"},
+       [](const Around& a) { return a.here<NandPart>().endurance > 0; }},
+      {"ssd.flash.reliability", {"slc_error_share"}, has_slc_mode},
+      {"ssd.flash.reliability",
+       {"retry_floor"},
+       [](const Around& a) { return a.here<ErrorConfig>().retry_step_errors == 0; }},
+      {"ssd.flash.reliability",
+       {"temperature"},
+       [](const Around& a) { return a.timed() || a.changes("ssd.flash.part.timing"); }},
+      {"ssd.flash.ecc.bch", k_of_code, [](const Around& a) { return may_ask_for(a, "bch"); }},
+      {"ssd.flash.ecc.hard-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "hard-ldpc"); }},
+      {"ssd.flash.ecc.soft-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "soft-ldpc"); }},
+      {"ssd.flash.ecc.quick-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "quick-ldpc"); }},
+      {"ssd.flash.ecc.ep-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "ep-ldpc"); }},
       {"ssd.scm",
        {"read_latency", "program_latency", "banks", "bandwidth", "wear_region"},
        [](const Around& a) {
@@ -202,7 +258,8 @@ const Rows& rows_of_preparation() {
       {"precondition",
        {"hot_set"},
        [](const Around& a) { return parse_distribution(a.step().random_distribution).prefers_places(); }},
-      {"age", {"retention", "reads"}, [](const Around& a) { return tells_age(a); }},
+      {"age", {"retention"}, [](const Around& a) { return tells_age(a); }},
+      {"age", {"reads"}, tells_reads},
       {"age",
        {"temperature"},
        [](const Around& a) {

@@ -18,7 +18,8 @@ const ParameterTable<RetentionConfig>& RetentionConfig::parameters() {
   constexpr Range k_range{RetentionClock::k_coldest, RetentionClock::k_hottest};
   static const auto table =
       ParameterTable<C>{}
-          .temperature("temperature", &C::temperature, k_range, "of the drive while it works")
+          .temperature("temperature", &C::temperature, k_range,
+                       "of the drive while it works, in simulated time; while it rests, age.temperature")
           .temperature("reference_temperature", &C::reference_temperature, k_range,
                        "for which the reliability model's retention holds")
           .real("activation_energy", &C::activation_energy, {0, 3},

@@ -447,6 +447,25 @@ void warm_up_visible(const Evidence& e) {
         Evidence::keys_of(warming_up, {"ramp_time"}));
 }
 
+/// Limits that were given and that this run could not come to.
+void out_of_reach(const Evidence& e) {
+  for (const auto& [text, look_at] : e.facts.out_of_reach) e.say(text, look_at);
+  const Json* const correction = find_group(e.report["statistics"], "error correction");
+  const Json* const windows = correction == nullptr ? nullptr : find_value(*correction, "windows");
+  if (windows != nullptr && (*windows)["value"] == 0)
+    e.say("the ECC policy has not classified the load: the host has given fewer commands than its window has",
+          "firmware.ecc.window");
+  const Json* const voltage = find_group(e.report["statistics"], "pass voltage");
+  if (voltage == nullptr || find_value(*voltage, "lowered") == nullptr) return;
+  if (number_in(*voltage, "lowered") + number_in(*voltage, "raised") > 0) return;
+  if (e.facts.simulated >= e.facts.pass_voltage_interval) return;
+  e.say(fmt::format(
+            "no block was read at a lower pass voltage: that may happen {} after its first reads, and {} "
+            "were simulated",
+            time_text(e.facts.pass_voltage_interval * 1e12), time_text(e.facts.simulated * 1e12)),
+        "firmware.pass_voltage.interval");
+}
+
 /// A resource that limits the run at a value that was not chosen.
 void default_matters(const Evidence& e) {
   const auto& statistics = e.report["statistics"];
@@ -554,6 +573,13 @@ const std::vector<AdviserRule>& rules() {
                    percent(k_share_not_copied)),
        reads_not_cached,
        Judges::commands,
+       {}},
+      {"out-of-reach",
+       "a limit of refresh, of the window of an ECC policy or of the interval of pass voltages is one that "
+       "this run "
+       "cannot come to",
+       out_of_reach,
+       Judges::drive,
        {}},
       {"few-blocks",
        fmt::format("a parallel unit has fewer than {} blocks of spare flash", k_blocks_of_spare),

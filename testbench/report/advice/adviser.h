@@ -57,7 +57,10 @@ struct AdviserFacts {
   std::uint32_t queue_depth = 0;   ///< commands that a queue of the host holds
   std::string key_of_queue_depth;  ///< parameter
   std::vector<LoadEnd> loads;
-  std::vector<std::string> targets_with_few;           ///< those of percentiles beyond which no command lies
+  std::vector<std::pair<std::string, std::string>> out_of_reach;  ///< text and parameter of each such limit
+  double simulated = 0;                       ///< seconds, from the first step of preparation that takes time
+  double pass_voltage_interval = 0;           ///< seconds between two steps down of a block; 0: any
+  std::vector<std::string> targets_with_few;  ///< those of percentiles beyond which no command lies
   std::function<bool(std::string_view path)> changed;  ///< whether this parameter is not at its default
 };
 

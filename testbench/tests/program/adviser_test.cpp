@@ -94,6 +94,9 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
       {"reads-not-cached",
        {"load.rw=randread", "firmware.cache={policy: lru, medium: dram, capacity: 4 MiB}"},
        prepared("[{fill: 100 %, order: random}]")},
+      {"out-of-reach",
+       {"ssd.flash.reliability={model: power-law}", "firmware.ecc={policy: fixed, code: bch}",
+        "firmware.refresh={policy: limits, errors: 61}"}},
       {"few-blocks", {"ssd.flash.part.pages_per_block=512"}},
       {"pslc-worn-out", {}, k_worn_pslc},
       {"not-measured",
@@ -136,6 +139,36 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
     Settings silent = settings;
     silent.push_back("report.silence=" + rule);
     CHECK(advice(run_with(silent, text)).count(rule) == 0);
+  }
+}
+
+TEST_CASE("limits that a run cannot come to are named, and no others", "[program]") {
+  struct Row {
+    const char* look_at;  ///< null: nothing is out of reach
+    Settings settings;
+  };
+  const Settings errors = {"ssd.flash.reliability={model: power-law}", "load.number_ios=3000"};
+  const auto with_errors = [&](Settings more) {
+    more.insert(more.end(), errors.begin(), errors.end());
+    return more;
+  };
+  const char* const k_fixed = "firmware.ecc={policy: fixed, code: bch}";
+  for (const Row& row :
+       {Row{"firmware.refresh.errors", {k_fixed, "firmware.refresh={policy: limits, errors: 61}"}},
+        Row{nullptr, {k_fixed, "firmware.refresh={policy: limits, errors: 60}"}},
+        Row{"firmware.refresh.retention",
+            {k_fixed, "firmware.refresh={policy: limits, retention: 0 s, reads: 0}"}},
+        Row{"firmware.ecc.window", {"firmware.ecc={policy: aoa-ecc}"}},
+        Row{nullptr, {"firmware.ecc={policy: aoa-ecc, window: 100}"}},
+        Row{"firmware.pass_voltage.interval", {k_fixed, "firmware.pass_voltage={policy: tuned}"}},
+        Row{nullptr, {k_fixed, "firmware.pass_voltage={policy: tuned, interval: 0 s}"}}}) {
+    const Json report = run_with(with_errors(row.settings));
+    INFO(row.settings.back() << report["advice"].dump());
+    std::vector<std::string> named;
+    for (const Json& one : report["advice"])
+      if (one["name"] == "out-of-reach") named.push_back(one["look_at"]);
+    CHECK(named ==
+          (row.look_at == nullptr ? std::vector<std::string>{} : std::vector<std::string>{row.look_at}));
   }
 }
 
