@@ -1,9 +1,9 @@
 // Wrong bits of every frame that is read: a reliability model's average page, made into this page
 // of this block, and its rate made into whole numbers of errors.
 //
-// Rate of a page = rate at the retry step x page type's multiplier x block's factor x page's factor.
-// The factors are lognormal with mean 1 and belong to the place for good; the normal deviates behind
-// them are 4096 equally likely ones, so they are cut at 3.7 sigma.
+// Rate of a page = rate at the retry step x page type's multiplier x block's factor x page's
+// factor. The factors are lognormal with mean 1 and belong to the place for good; the normal
+// deviates behind them are 4096 equally likely ones, so they are cut at 3.7 sigma.
 //
 // Read-retry levels (calibrated to a study of 160 chips of 48-layer TLC, ASPLOS'21: F "none
 // when fresh, 8 steps at 1K cycles and 3 months, 19.9 on average at 2K cycles and 1 year"): the
@@ -11,8 +11,9 @@
 //
 //   s = shift * cycles^0.927 * ln(1 + days)               shift 0.00294 and the exponent put s through those two points (D)
 //
-// and what lies there moves while the data age. So a step takes away errors that came by age, and no
-// others: wear and disturb stay. With R(t) the model's rate of the page at age t, a read at step l has
+// and what lies there moves while the data age. So a step takes away errors that came by age, and
+// no others: wear and disturb stay. With R(t) the model's rate of the page at age t, a read at step
+// l has
 //
 //   R(0) + floor (R(t) - R(0)) + (1 - floor) (R(t') - R(0))
 //
@@ -71,8 +72,8 @@ namespace tlmssd {
 
 /// Beside the parameters of the model in the scenario's section ssd.flash.reliability. Assumptions
 /// (A): a dispersion that doubles the variance of a 1 KiB frame, a worst block in a thousand with
-/// 1.8 times and a worst page with 1.6 times the average rate, a tenth of what age adds to the errors
-/// left at the best read voltages, a hundredth of them in SLC mode.
+/// 1.8 times and a worst page with 1.6 times the average rate, a tenth of what age adds to the
+/// errors left at the best read voltages, a hundredth of them in SLC mode.
 struct ErrorConfig {
   std::string distribution = "beta-binomial";
   double dispersion = 1e-4;

@@ -3,9 +3,9 @@
 //   RBER = base + a c^k1 + b c^k2 t^n2 + d c^k3 r^n3      c: P/E cycles, t: retention in days, r: reads per page since programming
 //
 // Form and default coefficients: those published for 72-layer TLC (F; the text that gives them does
-// not name the original source). That t is in days is inferred from plausibility. Data in a block that
-// was never erased are there by its first cycle: retention and disturb take c as 1 at least. Leaves
-// out: a curvature other than that of the powers.
+// not name the original source). That t is in days is inferred from plausibility. Data in a block
+// that was never erased are there by its first cycle: retention and disturb take c as 1 at least.
+// Leaves out: a curvature other than that of the powers.
 #pragma once
 
 #include <algorithm>

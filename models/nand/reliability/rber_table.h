@@ -20,7 +20,7 @@ namespace tlmssd {
 struct RberTableConfig {
   std::vector<double> cycles = {0, 1000, 3000};
   std::vector<double> days = {0, 30, 365};
-  std::vector<double> rber = {1.48e-3, 1.87e-3, 3e-3,   // 0 cycles: as after the first
+  std::vector<double> rber = {1.48e-3, 1.87e-3, 3e-3,      // 0 cycles: as after the first
                               2.03e-3, 3.06e-3, 6.03e-3,   // 1000
                               6.72e-3, 7.93e-3, 11.4e-3};  // 3000
   double read_disturb = 0;

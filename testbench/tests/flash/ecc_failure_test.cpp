@@ -164,8 +164,8 @@ TEST_CASE("errors come with wear, age, reads and the retry step") {
   CHECK(rber(0) == Approx(3e-3));
   b.array.disturb(50);
   CHECK(rber(0) == Approx(3.5e-3));
-  // The best step lies at 0.00294 x 1000^0.927 x ln 11; there a tenth of what age added is left, and
-  // what another half step adds.
+  // The best step lies at 0.00294 x 1000^0.927 x ln 11; there a tenth of what age added is left,
+  // and what another half step adds.
   const double shift = 0.00294 * std::pow(1000, 0.927);
   const double best = shift * std::log(11);
   for (std::uint32_t l = 0; l < 12; ++l) {

@@ -347,7 +347,9 @@ TEST_CASE("the read-retry levels have their best one where the study found the l
   // voltages lie as far from the default ones.
   CHECK(rate(months, 0) == Approx(1.9e-3).epsilon(1e-12));
   const double months_best = errors.best_level(months);
-  const auto by_age = [&](double distance) { return 1e-5 * std::expm1(distance * std::log(91) / months_best); };
+  const auto by_age = [&](double distance) {
+    return 1e-5 * std::expm1(distance * std::log(91) / months_best);
+  };
   for (const std::uint32_t level : {1U, 5U, 7U, 8U, 9U, 12U, 17U}) {
     INFO(level);
     CHECK(rate(months, level) ==
@@ -371,14 +373,14 @@ TEST_CASE("no read-retry level makes old data better than they were") {
         ErrorConfig config = plain();
         config.distribution = "beta-binomial";
         config.retry_step_errors = step_errors;
-        const BitErrors errors(reliability_models().make(model, NoValues{}, NandPart{}), NandPart{}, config, k_frame_bits, 1);
+        const BitErrors errors(reliability_models().make(model, NoValues{}, NandPart{}), NandPart{}, config,
+                               k_frame_bits, 1);
         double fewest_before = 0;
         double lost_before = 0;
         for (double days = 0; days < 4000; days = days * 1.05 + 1e-3) {
           double fewest = 1;
           for (std::uint32_t level = 0; level <= 40; ++level) {
-            fewest =
-                std::min(fewest, errors.rber(place(0), {.cycles = cycles, .age_days = days}, level));
+            fewest = std::min(fewest, errors.rber(place(0), {.cycles = cycles, .age_days = days}, level));
           }
           // A read is lost when no level brings a frame below what the code corrects.
           const double lost = errors.tail(fewest, 60);
