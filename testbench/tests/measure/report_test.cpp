@@ -482,8 +482,7 @@ TEST_CASE("the summary leaves out no item, and says how many findings it does") 
     report["findings"].push_back({{"cause", "c"}, {"text", "text " + std::to_string(i)}, {"look_at", ""}});
   const std::string text = summary(report, HostRun{});
   CHECK_THAT(text, Catch::Contains(
-                       "\nError correction    retry-only: bch 100 %\n"
-                       "                    raw bit error rate 2.6e-03\n"
+                       "\nError correction    retry-only: bch 100 %, raw bit error rate 2.6e-03\n"
                        "                    2.4 % of reads retried, 1.7 times on average, 3 reads lost\n"));
   CHECK_THAT(text, Catch::Contains("cause 19 1.000"));
   CHECK_THAT(text, Catch::Contains("> text 3\n> and 1 more, in report.json\n"));

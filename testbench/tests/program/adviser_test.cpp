@@ -147,7 +147,8 @@ TEST_CASE("limits that a run cannot come to are named, and no others", "[program
     const char* look_at;  ///< null: nothing is out of reach
     Settings settings;
   };
-  const Settings errors = {"ssd.flash.reliability={model: power-law}", "load.number_ios=3000"};
+  const Settings errors = {"ssd.flash.reliability={model: power-law}", "load.number_ios=3000",
+                           "load.ramp_requests=0", "run.errors=accept"};
   const auto with_errors = [&](Settings more) {
     more.insert(more.end(), errors.begin(), errors.end());
     return more;

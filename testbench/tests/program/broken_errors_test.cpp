@@ -168,9 +168,10 @@ TEST_CASE("broken ages") {
 
 TEST_CASE("an aged drive with all of it runs") {
   const Folder folder;
-  std::string text =
-      with(k_small, "    reliability: {model: power-law}\n    ecc: {engines: 1, bch: {correctable: 50}}",
-           k_part_line);
+  std::string text = with(k_small,
+                          "    reliability: {model: power-law, base: 0.0005}\n    ecc: {engines: 1, parity: "
+                          "126 B, bch: {correctable: 70}}",
+                          k_part_line);
   text =
       with(text, "  ecc: {policy: retry-only, remember: true}\n  refresh: {policy: limits, retention: 30 d}",
            k_buffer);
