@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -104,6 +105,7 @@ class Run {
   [[nodiscard]] std::string unlike_steady(const Load& load) const;
   [[nodiscard]] ChosenLimits chosen_limits() const;
   [[nodiscard]] std::string key_of_queue_depth() const;
+  [[nodiscard]] std::map<std::string, double> numbers_of_feature(std::string_view section) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> refresh_out_of_reach() const;
   void advise_on(nlohmann::ordered_json& report);
   void tell_rounds(nlohmann::ordered_json& report);

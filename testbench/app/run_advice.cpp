@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <limits>
+#include <map>
 
 #include "firmware/blocks/block_pool.h"
 #include "firmware/core/feature_info.h"
@@ -133,8 +134,7 @@ AdviserFacts Run::adviser_facts() const {
     facts.loads.push_back(std::move(end));
   }
   facts.simulated = static_cast<double>(simulation_->ssd().event_queue().now()) * 1e-12;
-  if (const Value* const given = scenario_.glance("firmware.pass_voltage").find("interval"))
-    if (const auto* const seconds = std::get_if<double>(given)) facts.pass_voltage_interval = *seconds;
+  facts.pass_voltage_interval = numbers_of_feature("firmware.pass_voltage")["interval"];
   facts.out_of_reach = refresh_out_of_reach();
   for (const Target& target : targets_)
     if (const std::string few = target.with_too_few(*measurement_); !few.empty())
@@ -142,40 +142,42 @@ AdviserFacts Run::adviser_facts() const {
   return facts;
 }
 
-/// Limits of refresh that nothing can come to.
-std::vector<std::pair<std::string, std::string>> Run::refresh_out_of_reach() const {
-  constexpr std::string_view k_section = "firmware.refresh";
-  const firmware::Ftl* const ftl = simulation_->ssd().own_ftl();
+/// Numbers that the chosen policy of a feature goes by, given or by default; empty: there is none.
+std::map<std::string, double> Run::numbers_of_feature(std::string_view section) const {
+  std::map<std::string, double> numbers;
   const auto& features = firmware::features();
   const auto feature = std::find_if(features.begin(), features.end(),
-                                    [&](const firmware::FeatureInfo& one) { return one.path == k_section; });
-  if (ftl == nullptr || feature == features.end()) return {};
-  const std::vector<PolicyInfo> policies = feature->policies();
-  const auto chosen = std::find_if(policies.begin(), policies.end(), [&](const PolicyInfo& one) {
-    return one.name == scenario_.policy(k_section);
-  });
-  if (chosen == policies.end() || chosen->parameters.empty()) return {};
-  const Glance values = scenario_.glance(k_section);
-  double largest = 0;
-  double bits = 0;
-  for (const ParameterSpec& spec : chosen->parameters) {
-    if (spec.name == "patrol") continue;
-    const Value* const given = values.find(spec.name);
-    const Value& value = given == nullptr ? spec.fallback : *given;
-    const auto* const whole = std::get_if<std::int64_t>(&value);
-    const auto* const real = std::get_if<double>(&value);
-    const double number = whole != nullptr ? static_cast<double>(*whole) : real != nullptr ? *real : 1;
-    largest = std::max(largest, number);
-    if (spec.name == "errors") bits = number;
+                                    [&](const firmware::FeatureInfo& one) { return one.path == section; });
+  if (simulation_->ssd().own_ftl() == nullptr || feature == features.end()) return numbers;
+  const std::string chosen = scenario_.policy(section);
+  const Glance values = scenario_.glance(section);
+  for (const PolicyInfo& policy : feature->policies()) {
+    if (policy.name != chosen) continue;
+    for (const ParameterSpec& spec : policy.parameters) {
+      const Value* const given = values.find(spec.name);
+      const Value& value = given == nullptr ? spec.fallback : *given;
+      if (const auto* const whole = std::get_if<std::int64_t>(&value))
+        numbers[spec.name] = static_cast<double>(*whole);
+      if (const auto* const real = std::get_if<double>(&value)) numbers[spec.name] = *real;
+    }
   }
-  if (largest == 0)
+  return numbers;
+}
+
+/// Limits of refresh that nothing can come to.
+std::vector<std::pair<std::string, std::string>> Run::refresh_out_of_reach() const {
+  std::map<std::string, double> numbers = numbers_of_feature("firmware.refresh");
+  numbers.erase("patrol");
+  if (numbers.empty()) return {};
+  if (std::all_of(numbers.begin(), numbers.end(), [](const auto& one) { return one.second == 0; }))
     return {{"refresh has no limit by which it would move a block: all of them are 0",
              "firmware.refresh.retention"}};
+  const double bits = numbers["errors"];
   double most = 0;
   const EccConfig& ecc = simulation_->ssd().config().ecc;
   for (std::size_t i = 1; i < ecc_codes(); ++i) {
     const auto code = static_cast<EccCode>(i);
-    if (!ftl->codes().has(code)) continue;
+    if (!simulation_->ssd().own_ftl()->codes().has(code)) continue;
     constexpr double k_widths = 8;  // of the transition, beyond which no frame is decoded
     const CodeConfig& config = ecc.of(code);
     if (config.failure != nullptr || ecc.predicts(config)) return {};

@@ -159,7 +159,7 @@ TEST_CASE("limits that a run cannot come to are named, and no others", "[program
         Row{nullptr, {k_fixed, "firmware.refresh={policy: limits, errors: 60}"}},
         Row{"firmware.refresh.retention",
             {k_fixed, "firmware.refresh={policy: limits, retention: 0 s, reads: 0}"}},
-        Row{"firmware.ecc.window", {"firmware.ecc={policy: aoa-ecc}"}},
+        Row{"firmware.ecc.window", {"firmware.ecc={policy: aoa-ecc, window: 1000000000}"}},
         Row{nullptr, {"firmware.ecc={policy: aoa-ecc, window: 100}"}},
         Row{"firmware.pass_voltage.interval", {k_fixed, "firmware.pass_voltage={policy: tuned}"}},
         Row{nullptr, {k_fixed, "firmware.pass_voltage={policy: tuned, interval: 0 s}"}}}) {
