@@ -20,7 +20,7 @@ from tlmssd.scenario import flat_parameters
 from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.experiment import Effect, Finding, Trial, _logs
-from tlmssd.whatif.interactions import Interaction, _contrast
+from tlmssd.whatif.interactions import Interaction, Shares, beyond_sum
 from tlmssd.whatif.page import page_of
 from tlmssd.whatif.resources import Step, more_pieces, resources
 from tlmssd.whatif.terminal import interaction_words, text_of
@@ -212,14 +212,34 @@ def test_what_a_seed_does_to_both_cancels_where_one_of_them_is_0():
     assert half == pytest.approx([math.log(0.5)] * 3)
 
 
-def test_of_three_factors_two_interact_by_what_both_have_beyond_the_sum():
-    """Averaged over the third, which adds 0.3 with them both."""
+def test_what_two_have_beyond_the_sum_is_told_without_the_third():
+    """At the drive as it is: that the third adds 0.3 with them both is none of theirs."""
     effects = {
         point: (np.dot(point, (-0.5, -0.2, -0.1)) - 0.4 * point[0] * point[1] + 0.3 * all(point),)
         for point in itertools.product((False, True), repeat=3)
     }
-    for factors, beyond in (((0, 1), -0.25), ((0, 2), 0.15), ((1, 2), 0.15), ((0, 1, 2), 0.3)):
-        assert _contrast(effects, factors, 3) == pytest.approx((beyond,))
+    for factors, beyond in (((0, 1), -0.4), ((0, 2), 0), ((1, 2), 0), ((0, 1, 2), -0.1)):
+        joint = tuple(i in factors for i in range(3))
+        assert beyond_sum(effects, joint) == pytest.approx((beyond,))
+
+
+@pytest.mark.parametrize("rate", [False, True])
+def test_steps_that_follow_each_other_are_independent(rate, scenario, tmp_path):
+    """The times that they save add up, so that the ratios do not multiply."""
+
+    def latency(settings, seed):
+        clock = 4 if "ssd.cpu.clock" in settings else 1
+        bus = 4 if "ssd.bus.clock" in settings else 1
+        time = (600 + seed) / clock + 300 / bus + 10
+        return 1e6 / time if rate else time
+
+    lab = Lab(tmp_path / "lab", latency)
+    options = {"seeds": 3, "steps": [3.0], "goal": "max" if rate else "min"}
+    found = whatif(scenario, "read.mean", run=lab, **options)
+    (pair,) = [i for i in found.interactions if set(i.names) == {"core clock", "system bus"}]
+    assert pair.beyond.is_certain
+    assert abs(pair.beyond.mean) > 0.2
+    assert interaction_words(pair, found.more_is_better) == "independent"
 
 
 def test_seeds_go_on_from_the_scenario_s_own(scenario, tmp_path):
@@ -406,6 +426,14 @@ def test_what_seeds_leave_open_is_not_called_independent():
     assert words(0.5, -0.5, 0.1) == "not told by these seeds"
     assert words(0.01, -0.01, 0.0) == "independent"
     assert words(0.2, 0.21, 0.2) == "help each other"
+    pair = ("a", "b"), Effect((0.2, 0.21, 0.2)), Effect((0.2, 0.21, 0.2))
+    for in_time, said in (
+        ((0.001, -0.002, 0.0), "independent"),
+        ((0.2, -0.2, 0.1), "help each other"),
+        ((0.02, 0.021, 0.02), "help each other"),
+        ((0.002, 0.0021, 0.002), "independent"),
+    ):
+        assert interaction_words(Interaction(*pair, Shares(in_time)), True) == said
 
 
 def test_spare_flash_comes_before_dies_where_it_takes_most_of_their_time(scenario, tmp_path):

@@ -160,7 +160,7 @@ def whatif(
         more_is_better,
         tuple(base),
         tuple(findings),
-        tuple(interactions(bench, findings) if factorial else ()),
+        tuple(interactions(bench, findings, more_is_better) if factorial else ()),
         choice,
         cautions(result, bench.drive),
     )

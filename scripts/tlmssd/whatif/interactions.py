@@ -1,8 +1,11 @@
-"""Whether the first resources help more, or less, together: a full factorial design of two levels.
+"""Whether the first resources help more, or less, together: all combinations are run.
 
-With the logarithm of the metric, effects that are independent add up. The interaction of two is
-what their joint effect has beyond the sum, averaged over the other factor being as it is or faster
-(Box, Hunter and Hunter, Statistics for Experimenters, chapter 5), for each seed by itself.
+What a set of them has beyond the sum is told at the drive as it is: their joint effect without the
+single effects of its members, for each seed by itself, everything else unchanged. It is told
+twice, for there are two ways to have nothing to do with each other. Effects that are shares of the
+whole multiply: their logarithms add up. Savings of steps that follow each other, such as a
+transfer after a read of the array, add up in time per command: in the metric's own unit, or of
+rates and whatever else is better the more there is of it, in the reciprocal.
 """
 
 import itertools
@@ -11,8 +14,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tlmssd.errors import InputError, RunFailed
+from tlmssd.statistics import mean_interval
 from tlmssd.whatif.experiment import Bench, Effect, Finding
 
+Point = tuple[bool, ...]
+"""Which of the resources are faster."""
 FACTORS = 3
 LEFT = 1e-3
 """Share of the metric that single effects must leave together for their interactions to be told.
@@ -26,19 +32,40 @@ independent: what is below this is none of them.
 
 
 @dataclass(frozen=True)
+class Shares:
+    """Shares of the drive as it is, one for each seed."""
+
+    values: tuple[float, ...]
+
+    def is_nothing(self, most: float, least: float) -> bool:
+        """Whether the interval of the mean (95 %) leaves no room for more than `most`, and it does
+        not differ from 0, or by less than `least`; False with a single seed."""
+        if len(self.values) < 2:
+            return False
+        low, high = mean_interval(self.values)
+        if low < -most or high > most:
+            return False
+        return low <= 0 <= high or abs(sum(self.values)) < least * len(self.values)
+
+
+@dataclass(frozen=True)
 class Interaction:
     """Factors made faster together: their joint effect, and what it has beyond the sum.
 
     `beyond` is negative where the metric falls further than the single effects would make it; None
-    where these would leave next to nothing of it, so that it cannot be told.
+    where these would leave next to nothing of it, so that it cannot be told. `beyond_time` is the
+    same of what they save in time per command, as shares of that of the drive as it is.
     """
 
     names: tuple[str, ...]
     together: Effect
     beyond: Effect | None
+    beyond_time: Shares | None = None
 
 
-def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]:
+def interactions(
+    bench: Bench, findings: Sequence[Finding], more_is_better: bool
+) -> list[Interaction]:
     """Of the first three resources, pairs and all three; empty where less than two had an effect,
     and where nothing is left of the metric, of which there are no ratios.
 
@@ -58,22 +85,39 @@ def interactions(bench: Bench, findings: Sequence[Finding]) -> list[Interaction]
     if any(effect.removes for effect in joint.values()):
         return []
     effects = {point: effect.logs for point, effect in joint.items()}
+    times = _times({point: bench.values(settings[point]) for point in points}, more_is_better)
     told = not _leaves_next_to_nothing(joint)
     names = [finding.resource.name for finding in chosen]
     found = []
     for size in range(2, len(chosen) + 1):
         for factors in itertools.combinations(range(len(chosen)), size):
             only = tuple(i in factors for i in range(len(chosen)))
-            beyond = Effect(_contrast(effects, factors, len(chosen))) if told else None
+            beyond = Effect(beyond_sum(effects, only)) if told else None
+            in_time = Shares(beyond_sum(times, only)) if times else None
             together = Effect(effects[only])
-            found.append(Interaction(tuple(names[i] for i in factors), together, beyond))
+            found.append(Interaction(tuple(names[i] for i in factors), together, beyond, in_time))
     return found
 
 
-def _leaves_next_to_nothing(joint: Mapping[tuple[bool, ...], Effect]) -> bool:
+def _times(values: Mapping[Point, Sequence[float]], more_is_better: bool) -> dict[Point, tuple]:
+    """How much more time per command than with the drive as it is, as shares of that, by seed;
+    empty where some seed has none to take shares of."""
+    if any(value <= 0 for seeds in values.values() for value in seeds):
+        return {}
+    base = next(seeds for point, seeds in values.items() if not any(point))
+    return {
+        point: tuple(
+            (before / value if more_is_better else value / before) - 1
+            for before, value in zip(base, seeds, strict=True)
+        )
+        for point, seeds in values.items()
+    }
+
+
+def _leaves_next_to_nothing(joint: Mapping[Point, Effect]) -> bool:
     """Whether the single effects that lessen the metric leave less than LEFT of it together.
 
-    One answer for all interactions: each is a mean over all points of the design.
+    One answer for all interactions, so that a table says the same of pairs and of all three.
     """
     singles = [effect.mean for point, effect in joint.items() if sum(point) == 1]
     return math.prod(1 + min(effect, 0.0) for effect in singles) < LEFT
@@ -103,13 +147,11 @@ def _settings(chosen: Sequence[Finding], point: Sequence[bool]) -> dict[str, str
     return merged
 
 
-def _contrast(effects: dict, factors: Sequence[int], count: int) -> tuple[float, ...]:
-    """Mean over the other factors of the alternating sum over these."""
-    seeds = len(next(iter(effects.values())))
-    others = 2 ** (count - len(factors))
-    sums = [0.0] * seeds
-    for point, logs in effects.items():
-        sign = (-1) ** sum(not point[i] for i in factors)
-        for seed in range(seeds):
-            sums[seed] += sign * logs[seed] / others
-    return tuple(sums)
+def beyond_sum(effects: Mapping[Point, Sequence[float]], joint: Point) -> tuple[float, ...]:
+    """The effect of `joint` without the single effects of its members, by seed."""
+    singles = [
+        effects[tuple(i == member for i in range(len(joint)))]
+        for member, taken in enumerate(joint)
+        if taken
+    ]
+    return tuple(both - sum(alone) for both, *alone in zip(effects[joint], *singles, strict=True))

@@ -169,8 +169,9 @@ def _note(trial: Trial) -> str:
 
 def _add_interactions(page: Page, found: "WhatIf") -> None:
     page.text(
-        "A full factorial design of the first resources. Beyond the sum: what the joint effect has "
-        "that the single effects do not explain.",
+        "All combinations of the first resources. Beyond the sum: what the joint effect has that "
+        "the single effects do not explain, as a ratio. Independent: it has nothing, as a ratio or "
+        "in time per command.",
         "note",
     )
     for text in untold(found):

@@ -155,11 +155,13 @@ def untold(found: "WhatIf") -> list[str]:
 
 
 def interaction_words(part: Interaction, more_is_better: bool) -> str:
-    """Whether resources help each other."""
+    """Whether resources help each other: they do not where effects add up, as shares or in time."""
     if part.beyond is None:
         return "cannot be told"
     if part.beyond.interval is None:
         return "not known with one seed"
+    if part.beyond_time and part.beyond_time.is_nothing(INDEPENDENT, LEAST_GAIN):
+        return "independent"
     if part.beyond.is_doubtful and not part.beyond.is_within(INDEPENDENT):
         return "not told by these seeds"
     if part.beyond.is_doubtful or abs(part.beyond.mean) < LEAST_GAIN:
