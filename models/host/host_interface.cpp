@@ -37,6 +37,7 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const HostConf
       limit_(config.outstanding_limit == 0 ? std::numeric_limits<std::uint32_t>::max()
                                            : config.outstanding_limit),
       buffers_(wiring.buffer_bytes / config.max_transfer),
+      sata_(config.is_sata()),
       queues_(config.effective_queues()) {
   config.validate();
   if (buffers_ == 0)
@@ -48,6 +49,15 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const HostConf
 }
 
 // --------------------------------------------------------------------------------------------------------------------- entries
+
+namespace {
+
+/// Whether SATA has the command among those of its queue (NCQ).
+bool is_queued(HostOpcode opcode) {
+  return opcode == HostOpcode::read || opcode == HostOpcode::write;
+}
+
+}  // namespace
 
 /// Finds or makes the command behind a payload. Null: there is no making sense of it; the response
 /// status says why.
@@ -182,13 +192,21 @@ void HostInterface::admit_stalled() {
   host_tsock.accept(entry);
 }
 
+/// Whether a command of SATA may be issued beside those under way: the next one of its only queue.
+bool HostInterface::may_issue() const {
+  if (under_way_ == 0) return true;
+  return !alone_ && is_queued(queues_.front().waiting.front()->opcode);
+}
+
 void HostInterface::pump() {
   while (under_way_ < limit_ && queued_ > 0) {
+    if (sata_ && !may_issue()) return;
     Queue& queue = queues_[arbiter_.next()];
     Entry& entry = queue.waiting.pop();
     if (queue.waiting.empty()) arbiter_.set_waiting(queue.index, false);
     --queued_;
     ++under_way_;
+    alone_ = sata_ && !is_queued(entry.opcode);
     ++queue.fetched;
     queue.waited += event_queue_.now() - entry.arrived;
     fetch(entry);

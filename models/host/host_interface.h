@@ -14,6 +14,11 @@
 // transfer alongside ([memory] likewise); [link] completion entry and interrupt. The ledger is
 // charged with exactly that.
 //
+// SATA: flush, trim and write zeroes are non-queued ATA commands (FLUSH CACHE EXT, DATA SET
+// MANAGEMENT). The host issues one when all that it has issued before has completed, and nothing
+// until it has; the queue here stands for the host's, so both wait in it, in their order
+// ([submission]). Reads and writes are NCQ, with force unit access, too.
+//
 // A failed command is answered TLM_GENERIC_ERROR_RESPONSE with the reason in HostCommand::status;
 // addresses beyond the drive and malformed commands are refused here and never reach firmware. A
 // payload without HostExtension is a plain read or write on queue 0: address in bytes, data: one
@@ -126,6 +131,7 @@ class HostInterface : public sc_core::sc_module {
   void enqueue(Entry& entry);
   void admit_stalled();
   void pump();
+  [[nodiscard]] bool may_issue() const;
   void fetch(Entry& entry);
   void begin_payload(Entry& entry);
   void fetched(Entry& entry, Picoseconds memory_end);
@@ -142,6 +148,7 @@ class HostInterface : public sc_core::sc_module {
   std::uint32_t depth_;
   std::uint32_t limit_;
   std::uint64_t buffers_;
+  bool sata_;
   std::vector<Queue> queues_;
   Pool<Entry> plain_;                        ///< stand in for extensions that payloads came without
   std::vector<std::uint32_t> free_indices_;  ///< the one given back last at the end
@@ -152,6 +159,7 @@ class HostInterface : public sc_core::sc_module {
   void* quiet_self_ = nullptr;
   std::uint32_t queued_ = 0;
   std::uint32_t under_way_ = 0;
+  bool alone_ = false;  ///< what is under way is a non-queued command
 
   struct Counters {
     std::array<std::uint64_t, k_opcodes> commands{};

@@ -115,6 +115,37 @@ TEST_CASE("SATA latency is the sum of its frames") {
   CHECK(latency(3) == fetch + frames(28, 1) + frames(1024 + 4, 1) + k_stage + finish);
 }
 
+TEST_CASE("SATA runs flushes and trims alone, behind what was issued before and before what comes later") {
+  HostRig sata("sata", config_of("sata6"));
+  HostRig nvme("nvme", config_of("pcie3x4"));
+  for (HostRig* rig : {&sata, &nvme}) {
+    FakeHost& host = rig->driver;
+    Submission& forced = host.make(HostOpcode::write, 8, 8);
+    forced.command.force_unit_access = true;
+    for (Submission* one : {&host.make(HostOpcode::read, 0, 8), &forced, &host.make(HostOpcode::flush, 0, 0),
+                            &host.make(HostOpcode::read, 16, 8), &host.trim({{32, 8}}),
+                            &host.make(HostOpcode::write_zeroes, 64, 8), &host.make(HostOpcode::read, 24, 8)})
+      host.submit_at(1_ms, *one);
+    host.submit_at(9_ms, host.make(HostOpcode::flush, 0, 0));
+  }
+  run({&sata, &nvme});
+  const auto command = [](HostRig& rig, std::size_t n) -> Submission& {
+    return rig.driver.all[n == 0 ? 1 : n == 1 ? 0 : n];  // the forced write was made first
+  };
+  const auto waited = [&](HostRig& rig, std::size_t n) {
+    return command(rig, n).command.ledger.spent(Cause::submission);
+  };
+  for (std::size_t n = 0; n < 7; ++n) CHECK(waited(nvme, n) == 0);
+  CHECK(waited(sata, 0) == 0);
+  CHECK(waited(sata, 1) == 0);
+  const Picoseconds drained = std::max(command(sata, 0).done, command(sata, 1).done);
+  CHECK(waited(sata, 2) == drained - 1_ms);
+  for (std::size_t n = 3; n < 7; ++n) CHECK(waited(sata, n) == command(sata, n - 1).done - 1_ms);
+  const Submission& alone = sata.driver.all[7];
+  CHECK(alone.command.ledger.spent(Cause::submission) == 0);
+  CHECK(command(sata, 2).done - drained == alone.done - 9_ms);
+}
+
 TEST_CASE("saturated reads and writes reach the closed form of the slowest part") {
   HostRigConfig fast = config_of("pcie3x4");
   fast.cpu.cycles.command = 0;
