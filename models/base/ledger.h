@@ -44,6 +44,7 @@ enum class Cause : std::uint8_t {
   suspend,          ///< a die that stops its program or erase for a read, and its going on with that
   flash_command,    ///< command, address and status cycles on the channel
   sense,            ///< own array read
+  power_budget,     ///< what that takes longer as other dies have spent the power budget
   transfer,         ///< own data on the channel
   program,          ///< own array program
   erase,            ///< own array erase

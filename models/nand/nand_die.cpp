@@ -93,9 +93,11 @@ tlm::tlm_sync_enum NandDie::begin(tlm::tlm_generic_payload& payload, tlm::tlm_ph
   check_free(*op);
   const Picoseconds now = arrival(event_queue_, delay);
   Picoseconds bus = 0;
+  slowed_by_ = 0;
   ArrayAnswer answer = perform(*op, now, state_.step_pages(BlockMode::native), bus);
   Active& next = array_ ? cached_ : array_;
   next.take(payload, *op, answer);
+  next.slowed = slowed_by_;
   if (op->command == FlashCommand::program || op->command == FlashCommand::copyback) {
     next.pages = std::min<std::uint32_t>(state_.step_pages(op->mode), op->pages);
     const std::uint32_t behind = state_.block(op->plane, op->block).next_page;
@@ -272,7 +274,9 @@ ArrayAnswer NandDie::perform(FlashOp& op, Picoseconds now, std::uint32_t limit, 
 }
 
 void NandDie::slow_down(ArrayAnswer& answer) {
-  answer.duration = setup_.budget->slowed(answer.duration);
+  const Picoseconds slowed = setup_.budget->slowed(answer.duration);
+  slowed_by_ = slowed - answer.duration;
+  answer.duration = slowed;
   ++slow_reads_;
 }
 
@@ -339,6 +343,10 @@ void NandDie::array_done() {
   if (!array_ || array_.end != now) return;  // was suspended: this item is out of date
   tlm::tlm_generic_payload& payload = *std::exchange(array_.payload, nullptr);
   const FlashOp& op = *array_.op;
+  if (array_.slowed > 0) {
+    charge(op, Cause::sense, now - array_.slowed);
+    charge(op, Cause::power_budget, now);
+  }
   stop_array(op, array_.start, now);
   if (cached_) {
     array_ = std::exchange(cached_, {});

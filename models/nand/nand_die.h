@@ -90,6 +90,7 @@ class NandDie : public sc_core::sc_module {
     std::uint32_t pages = 0;
     std::vector<Picoseconds> suspend_points;
     std::uint32_t suspends = 0;
+    Picoseconds slowed = 0;       ///< read: of `duration`, what the power budget has added
     Picoseconds suspendable = 0;  ///< next suspend not before this instant
     explicit operator bool() const { return payload != nullptr; }
     /// Begins anew with an operation on which the array will work as `answer` says.
@@ -101,6 +102,7 @@ class NandDie : public sc_core::sc_module {
       pages = 0;
       suspend_points.swap(answer.suspend_points);
       suspends = 0;
+      slowed = 0;
       suspendable = 0;
     }
   };
@@ -161,6 +163,7 @@ class NandDie : public sc_core::sc_module {
   Picoseconds array_busy_ = 0;  // by what has ended
   std::uint64_t suspends_ = 0;
   std::uint64_t slow_reads_ = 0;
+  Picoseconds slowed_by_ = 0;  ///< the sense that was asked for last
   Picoseconds measured_from_ = 0;
 };
 

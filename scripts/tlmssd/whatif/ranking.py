@@ -156,8 +156,9 @@ def queued_for_dies(bench: Bench) -> float | None:
         for name, figure in figures.items():
             if name.startswith("read.ledger.die busy: ") and not name.endswith(".share"):
                 waiting += figure.value
-        if "read.ledger.sense" in figures:
-            sensing += figures["read.ledger.sense"].value
+        for name in ("read.ledger.sense", "read.ledger.power budget"):
+            if name in figures:
+                sensing += figures[name].value
     return waiting / (waiting + sensing) if waiting + sensing > 0 else None
 
 
