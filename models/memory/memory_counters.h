@@ -11,7 +11,7 @@ namespace tlmssd {
 
 struct MemoryCounters {
   Picoseconds busy = 0;     ///< interface occupied, by all that is booked
-  Picoseconds waiting = 0;  ///< accesses waiting for it
+  Picoseconds waiting = 0;  ///< of accesses for earlier ones
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   Bytes read_bytes = 0;

@@ -44,7 +44,8 @@ class MemoryTarget : public sc_core::sc_module, public DirectAccess {
     return address >= base_ && bytes <= capacity_ && address - base_ <= capacity_ - bytes;
   }
   [[nodiscard]] Picoseconds now() const { return event_queue_.now(); }
-  /// An access of so many bytes occupies the interface from `start` to `free`, after a wait.
+  /// An access of so many bytes occupies the interface from `start` to `free`; it has waited for
+  /// earlier ones.
   void count(Picoseconds waited, Picoseconds start, Picoseconds free, Bytes bytes, bool write) {
     counters_.count(bytes, write, free - start, waited);
     if (observer_ != nullptr) observer_->occupied(start, free, bytes, write);

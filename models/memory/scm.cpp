@@ -51,6 +51,7 @@ ScmTiming::Span ScmTiming::reserve(Picoseconds arrival, std::uint64_t first_sect
   std::uint64_t bank = first_sector % banks;
   const std::uint64_t last_bank = (first_sector + sectors - 1) % banks;
   Picoseconds last = 0;
+  Picoseconds longest = 0;
   for (std::uint64_t n = 0; n < involved; ++n) {
     Picoseconds work = static_cast<Picoseconds>((sectors - n + banks - 1) / banks) * latency;
     if (write && first_partial && n == 0) work += read_latency_;
@@ -58,9 +59,12 @@ ScmTiming::Span ScmTiming::reserve(Picoseconds arrival, std::uint64_t first_sect
     bank_free_[bank] = std::max(bank_free_[bank], arrival) + work;
     banks_booked_ += work;
     last = std::max(last, bank_free_[bank]);
+    longest = std::max(longest, work);
     if (++bank == banks) bank = 0;
   }
-  return {start, interface_free_, std::max(interface_free_ + latency, last + sector_time_)};
+  const Picoseconds end = std::max(interface_free_ + latency, last + sector_time_);
+  const Picoseconds alone = arrival + std::max(interface_free_ - start + latency, longest + sector_time_);
+  return {start, interface_free_, end, end - alone};
 }
 
 Picoseconds ScmTiming::banks_ahead(Picoseconds now) const {
@@ -99,7 +103,7 @@ Picoseconds Scm::access(Picoseconds arrival, std::uint64_t address, Bytes bytes,
   const bool head = begin % k_scm_sector != 0 || (sectors == 1 && bytes % k_scm_sector != 0);
   const bool tail = sectors > 1 && (begin + bytes) % k_scm_sector != 0;
   const ScmTiming::Span span = timing_.reserve(arrival, first, sectors, write, head, tail);
-  count(span.start - arrival, span.start, span.free, sectors * k_scm_sector, write);
+  count(span.waited, span.start, span.free, sectors * k_scm_sector, write);
   if (write) add_wear(first, sectors);
   return span.end;
 }

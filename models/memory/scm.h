@@ -48,6 +48,7 @@ class ScmTiming {
     Picoseconds start;  ///< the interface begins to be occupied
     Picoseconds free;   ///< and is free again
     Picoseconds end;
+    Picoseconds waited;  ///< by how much later that is for what was reserved before, of interface and banks
   };
   /// `partial`: sectors covered only in part by a program, which are read first (0, 1 or 2: the
   /// ends).

@@ -147,6 +147,18 @@ TEST_CASE("SCM timing follows its closed form") {
     config.banks = 1;
     CHECK(ScmTiming(config).reserve(0, 0, 64, true, false, false).end == 64 * 250_ns + sector);
   }
+  SECTION("an access waits for earlier ones at the interface and at its banks") {
+    config.banks = 1;
+    ScmTiming timing(config);
+    CHECK(timing.reserve(0, 0, 1, false, false, false).waited == 0);
+    CHECK(timing.reserve(0, 1, 1, false, false, false).waited == 100_ns);
+    CHECK(timing.reserve(50_ns, 2, 2, false, false, false).waited == 150_ns);
+    CHECK(timing.reserve(1_us, 2, 2, true, true, true).waited == 0);
+    config.banks = 64;
+    ScmTiming wide(config);
+    CHECK(wide.reserve(0, 0, 32, false, false, false).waited == 0);
+    CHECK(wide.reserve(0, 32, 1, false, false, false).waited == 32 * sector);
+  }
   SECTION("saturated bandwidth is the lower of interface and banks") {
     for (const std::uint32_t banks : {1U, 3U, 4U, 16U}) {
       config.banks = banks;
