@@ -65,8 +65,10 @@ void FlashCounts::report(StatisticsSink& sink, double span, bool planes, bool su
              "share of the time in which the bus was held");
   sink.value("bus_data", share(static_cast<double>(data_time), span), "",
              "share of the time in which bytes moved on the bus");
-  sink.value("bus_command", share(static_cast<double>(bus_busy() - data_time), span), "",
-             "share of the time that command, address and status cycles and their waits took on the bus");
+  sink.value(
+      "bus_command", share(static_cast<double>(bus_busy() - data_time - memory_time), span), "",
+      "share of the time that command, address and status cycles and their waits took on the bus; with "
+      "bus_data and bus_memory it is bus_utilisation");
   sink.value("bus_memory", share(static_cast<double>(memory_time), span), "",
              "share of the time in which the bus was held for data that memory had yet to bring");
   sink.value("suspends", suspends, "", "programs and erases suspended for reads");

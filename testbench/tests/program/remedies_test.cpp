@@ -145,7 +145,11 @@ load: {rw: write, bs: 128k, iodepth: 16, io_size: 200m}
   const Json report = run_with({}, text);
   INFO(report["findings"].dump());
   CHECK(report["statistics"]["flash"]["bus_utilisation"]["value"] > 0.9);
-  CHECK(report["statistics"]["flash"]["bus_memory"]["value"] > 0.8);
+  const auto share = [&](const char* name) {
+    return report["statistics"]["flash"][name]["value"].get<double>();
+  };
+  CHECK(share("bus_memory") > 0.8);
+  CHECK(share("bus_data") + share("bus_command") + share("bus_memory") == Approx(share("bus_utilisation")));
   REQUIRE_FALSE(report["findings"].empty());
   for (const Json& one : report["findings"]) CHECK(one["cause"] == "the DRAM");
   const double now = iops_of(report, "write");
