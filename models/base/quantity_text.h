@@ -8,15 +8,15 @@
 namespace tlmssd {
 
 /// Picoseconds: "83.2 us".
-std::string time_text(double picoseconds);
+std::string time_text(double picoseconds, int significant = 3);
 /// Bytes, binary: "1.50 GiB".
 std::string bytes_text(double bytes);
 /// Bytes as makers of drives count what is written, decimal: "1.50 TB".
-std::string written_text(double bytes);
+std::string written_text(double bytes, int significant = 3);
 /// Bytes per second, decimal: "3.20 GB/s".
-std::string bandwidth_text(double bytes_per_second);
+std::string bandwidth_text(double bytes_per_second, int significant = 3);
 /// A count: "950", "12.3 k", "4.56 M".
-std::string count_text(double count);
+std::string count_text(double count, int significant = 3);
 /// A fraction: 0.123 gives "12.3 %".
 std::string share_text(double share);
 

@@ -133,6 +133,14 @@ LedgerBin OperationMeasurement::among_slowest(std::uint64_t at, std::uint64_t re
   return sum;
 }
 
+Picoseconds OperationMeasurement::percentile(double share) const {
+  if (count() == 0 || slowest_.size() == 0) return latency_.percentile(share);
+  const std::uint64_t slower = count() - Histogram::rank(share, count());
+  const std::vector<const SlowCommand*> commands = slowest_.sorted();
+  if (slower < commands.size()) return commands[slower]->latency;
+  return std::min(latency_.percentile(share), commands.back()->latency);
+}
+
 /// By the commands whose ranks differ from the percentile's by a tenth of the commands beyond it at
 /// most, and that took about as long: of 100,000, p99.9 is told by up to 21 and the maximum by one.
 PercentileLedger OperationMeasurement::explain(double share) const {
@@ -140,7 +148,7 @@ PercentileLedger OperationMeasurement::explain(double share) const {
   const std::uint64_t slower = count() - rank;
   const std::uint64_t reach = slower / 10;
   PercentileLedger result;
-  result.latency = latency_.percentile(share);
+  result.latency = percentile(share);
   result.exact = slower + reach < slowest_.size();
   const LedgerBin group = result.exact ? among_slowest(slower, reach) : around(slower);
   result.commands = group.count;

@@ -93,6 +93,9 @@ class OperationMeasurement {
     std::array<__int128, k_causes> spent{};
   };
   [[nodiscard]] Tail tail(double share) const;
+  /// Latency that `share` (0..1] of the commands do not exceed: exactly, as long as that command is
+  /// among the slowest; else as the histogram has it.
+  [[nodiscard]] Picoseconds percentile(double share) const;
   /// `share` (0..1]: 0.999 is p99.9, 1 the slowest command. At least one command must have been
   /// counted.
   [[nodiscard]] PercentileLedger explain(double share) const;

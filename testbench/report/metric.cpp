@@ -153,11 +153,11 @@ Kind Metric::kind() const {
 }
 
 std::optional<double> Metric::latency(const std::vector<const LoadMeasurement*>& loads) const {
-  Histogram all;
-  for (const LoadMeasurement* load : loads) all.merge(load->operation(*operation_).latency());
+  OperationMeasurement all;
+  for (const LoadMeasurement* load : loads) all.merge(load->operation(*operation_));
   if (all.count() == 0) return {};
-  if (figure_ == Figure::mean) return all.mean();
-  return static_cast<double>(figure_ == Figure::minimum ? all.minimum() : all.percentile(share_));
+  if (figure_ == Figure::mean) return all.latency().mean();
+  return static_cast<double>(figure_ == Figure::minimum ? all.latency().minimum() : all.percentile(share_));
 }
 
 namespace {
@@ -215,12 +215,12 @@ std::optional<double> Metric::at_least(const nlohmann::ordered_json& report) con
   return drive_figure(report, fmt::format("/cliff/{}_at_least/value", name_.substr(name_.find('.') + 1)));
 }
 
-std::string Metric::text(double value) const {
-  if (kind() == Kind::time) return time_text(value);
-  if (kind() == Kind::bandwidth) return bandwidth_text(value);
-  if (kind() == Kind::bytes) return written_text(value);
-  if (name_ == "uber") return fmt::format("{:.2e}", value);
-  return figure_ == Figure::iops ? count_text(value) : fmt::format("{:.3f}", value);
+std::string Metric::text(double value, int digits) const {
+  if (kind() == Kind::time) return time_text(value, digits);
+  if (kind() == Kind::bandwidth) return bandwidth_text(value, digits);
+  if (kind() == Kind::bytes) return written_text(value, digits);
+  if (name_ == "uber") return fmt::format("{:.{}e}", value, digits - 1);
+  return figure_ == Figure::iops ? count_text(value, digits) : fmt::format("{:.{}f}", value, digits);
 }
 
 }  // namespace tlmssd

@@ -54,7 +54,7 @@ class Metric {
   /// beyond.
   [[nodiscard]] std::optional<double> at_least(const nlohmann::ordered_json& report) const;
   /// "1.64 ms", "3.20 GB/s", "12.3 k".
-  [[nodiscard]] std::string text(double value) const;
+  [[nodiscard]] std::string text(double value, int digits = 3) const;
 
  private:
   enum class Figure : std::uint8_t { iops, bandwidth, depth, mean, minimum, percentile, drive };

@@ -17,7 +17,8 @@ using Json = nlohmann::ordered_json;
 /// More than any object has that holds large ones; of a report, with what the run adds.
 constexpr std::size_t k_most_members = 32;
 
-Json latency_json(const Histogram& histogram) {
+Json latency_json(const OperationMeasurement& operation) {
+  const Histogram& histogram = operation.latency();
   Json json = {{"unit", "ns"},
                {"min", nanoseconds(histogram.minimum())},
                {"mean", histogram.mean() * 1e-3},
@@ -25,7 +26,7 @@ Json latency_json(const Histogram& histogram) {
   static constexpr std::pair<const char*, double> k_shares[] = {
       {"p1", 0.01}, {"p5", 0.05},  {"p10", 0.1},  {"p25", 0.25},    {"p50", 0.5},       {"p75", 0.75},
       {"p90", 0.9}, {"p95", 0.95}, {"p99", 0.99}, {"p99.9", 0.999}, {"p99.99", 0.9999}, {"p99.999", 0.99999}};
-  for (const auto& [name, share] : k_shares) json[name] = nanoseconds(histogram.percentile(share));
+  for (const auto& [name, share] : k_shares) json[name] = nanoseconds(operation.percentile(share));
   json["max"] = nanoseconds(histogram.maximum());
   return json;
 }
@@ -62,7 +63,7 @@ Json device_json(const LoadMeasurement& load, HostOpcode opcode, const RateWindo
           {"split_commands", load.pieces(opcode)},
           {"commands", device.count()},
           {"iops", rates.iops(device)},
-          {"latency", latency_json(device.latency())},
+          {"latency", latency_json(device)},
           {"ledger", mean_ledger_json(device)}};
 }
 
@@ -97,7 +98,7 @@ Json operation_json(const OperationMeasurement& operation, const RateWindow& rat
   json["iops"] = rates.iops(operation);
   json["bandwidth"] = quantity(rates.bandwidth(operation), "B/s");
   json["errors"] = errors_json([&](HostStatus status) { return operation.with_status(status); });
-  json["latency"] = latency_json(operation.latency());
+  json["latency"] = latency_json(operation);
   json["distribution"] = distribution_json(operation.latency());
   json["ledger"] = mean_ledger_json(operation);
   const OperationMeasurement::Tail tail = operation.tail(0.01);

@@ -224,14 +224,27 @@ std::string Target::with_too_few(const Measurement& measurement) const {
   return fmt::format("{} ({} commands)", full_name(), commands);
 }
 
+/// As many digits as tell the value from a limit.
+int Target::digits_for(double value) const {
+  constexpr int k_least = 3;
+  constexpr int k_most = 15;
+  int digits = k_least;
+  for (const std::optional<double>& limit : {at_most_, at_least_}) {
+    if (!limit || *limit == value) continue;
+    while (digits < k_most && metric_.text(value, digits) == metric_.text(*limit, digits)) ++digits;
+  }
+  return digits;
+}
+
 Json Target::judged(const Measurement& measurement, const Json& report) const {
   const std::optional<double> value = metric_.value(loads_of(measurement), measurement.rates(), report);
   Json json = {{"load", load_}, {"metric", metric_.name()}};
+  const int digits = value ? digits_for(*value) : 3;
   std::string limits;
   const auto add = [&](const char* key, const char* words, const std::optional<double>& limit) {
     if (!limit) return;
     json[key] = value_json(metric_.kind(), *limit);
-    limits += fmt::format(", {} {}", words, metric_.text(*limit));
+    limits += fmt::format(", {} {}", words, metric_.text(*limit, digits));
   };
   add("at_most", "at most", at_most_);
   add("at_least", "at least", at_least_);
@@ -240,7 +253,7 @@ Json Target::judged(const Measurement& measurement, const Json& report) const {
   std::string found = "not measured";
   json["met"] = false;
   if (value) {
-    found = metric_.text(*value);
+    found = metric_.text(*value, digits);
     json["met"] = meets(*value);
   } else if (const std::optional<double> beyond = metric_.at_least(report); beyond.has_value()) {
     found = "not reached in " + metric_.text(*beyond);

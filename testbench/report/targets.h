@@ -59,6 +59,7 @@ class Target {
   }
   [[nodiscard]] std::optional<double> limit(const char* key, const std::string& text) const;
   [[nodiscard]] bool meets(double value) const;
+  [[nodiscard]] int digits_for(double value) const;
 
   Metric metric_;
   std::string load_;                  ///< empty: all of them

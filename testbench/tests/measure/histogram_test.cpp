@@ -8,7 +8,7 @@
 
 namespace tlmssd {
 
-TEST_CASE("percentiles agree with sorting within 0.1 %") {
+TEST_CASE("percentiles agree with sorting within 0.2 %") {
   RandomStream random(1, "histogram");
   for (const double spread : {0.01, 1.0, 6.0}) {
     Histogram histogram;
@@ -24,7 +24,7 @@ TEST_CASE("percentiles agree with sorting within 0.1 %") {
     for (const double share : {0.0, 0.001, 0.01, 0.25, 0.5, 0.9, 0.95, 0.99, 0.999, 0.9999}) {
       const auto rank = static_cast<std::size_t>(std::max(1.0, std::ceil(share * 20000 - 1e-9)));
       const auto exact = static_cast<double>(values[rank - 1]);
-      CHECK(std::abs(static_cast<double>(histogram.percentile(share)) - exact) <= exact * 0.001 + 0.5);
+      CHECK(std::abs(static_cast<double>(histogram.percentile(share)) - exact) <= exact * 0.002 + 0.5);
     }
     CHECK(histogram.percentile(1) == values.back());
     CHECK(histogram.minimum() == values.front());
@@ -66,6 +66,14 @@ TEST_CASE("equal values, extremes and emptiness") {
   for (int i = 0; i < 10; ++i) histogram.record(k_never);  // squares no longer fit 128 bits
   CHECK(histogram.deviation() > 0);
   CHECK(histogram.deviation() < static_cast<double>(k_never));
+}
+
+TEST_CASE("a percentile among equal values is exact, whatever others there are") {
+  Histogram histogram;
+  for (int i = 0; i < 3998; ++i) histogram.record(172'020'000);
+  histogram.record(171'000'000);
+  histogram.record(900'000'000);
+  for (const double share : {0.01, 0.5, 0.99}) CHECK(histogram.percentile(share) == 172'020'000);
 }
 
 TEST_CASE("histogram speed", "[.speed]") {

@@ -43,6 +43,22 @@ TEST_CASE("targets are judged by the figures of the report", "[program]") {
   CHECK(targets[4]["value"] == plain["results"]["loads"][0]["iops"]);
 }
 
+TEST_CASE("a target that is missed by little is told with the digits that show it", "[program]") {
+  const Folder folder;
+  const Json plain = report_of(folder, folder.write("p.yaml", with_targets("")), "plain");
+  const double found = plain["results"]["loads"][0]["operations"]["read"]["latency"]["p99"].get<double>();
+  const auto ps = static_cast<std::int64_t>(found * 1000);
+  const std::string limit = std::to_string(ps - ps / 10'000);
+  const Json target =
+      report_of(folder, folder.write("s.yaml", with_targets("{metric: read.p99, at_most: " + limit + " ps}")),
+                "out")["targets"][0];
+  CHECK(target["met"] == false);
+  const std::string text = target["text"];
+  const std::size_t at_most = text.find(", at most ");
+  REQUIRE(at_most != std::string::npos);
+  CHECK(text.substr(0, at_most) != "read.p99 " + text.substr(at_most + 10));
+}
+
 TEST_CASE("write amplification of a run in which the host wrote nothing is not measured", "[program]") {
   const Folder folder;
   // Refresh programs all the same.
