@@ -183,23 +183,66 @@ void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
   }
 }
 
-void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<Finding>& found) {
-  const std::string some = some_of(busy_ones(dies).size());
-  const Remedy remedy = of_dies(drive, {});
-  found.push_back({some + "the dies",
-                   fmt::format("{}{} dies: {} of {} busy, mostly with {}; all of them {}: spread evenly "
-                               "at most {:.1f} times {}",
-                               some, dies.shares.size(), share_text(dies.highest()), drive.time, remedy.cause,
-                               share_text(dies.mean()),
-                               1 / std::max({dies.mean(), busiest_beside({}, drive), 1e-3}), drive.rate),
-                   remedy.look_at, remedy.look_at_firmware});
-}
-
 /// What the time of commands goes to, as shares of it.
 struct TimeOfCommands {
   double arrays = 0;  ///< work of dies for the command itself
+  double map = 0;     ///< of a map in flash
   double waits = 0;   ///< for dies, be it for the room that they make
+  double behind = 0;  ///< of those, behind traffic of the map
 };
+
+/// Whether a command waits for dies under this cause, be it for the room that they make.
+bool waits_for_dies(const std::string& cause) {
+  return cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
+         cause == "buffer wait" || cause == "cache wait" || cause == "space wait" || cause == "LBA hazard wait" ||
+         cause == "batch wait";
+}
+
+/// How many times the rate there would be at most if commands waited for nothing that others do,
+/// nor for what goes with `remedy`, and as many were outstanding as are (Little's law): of the load
+/// that would gain most.
+double at_this_depth(const Remedy& remedy, const MeasuredDrive& drive) {
+  constexpr double k_no_bound = 1000;
+  double most = 0;
+  for (const Json& load : drive.loads) {
+    if (!drive.meet(drive.whose, load) || (!drive.whose.empty() && load["name"] != drive.whose)) continue;
+    double all = 0;
+    double left = 0;
+    for (const auto& [name, operation] : load["operations"].items()) {
+      const Asker asker{load["name"].get<std::string>(), name == "read"};
+      for (const auto& [cause, part] : operation["ledger"].items()) {
+        const double time = part["mean_ns"].get<double>() * operation["commands"].get<double>();
+        all += time;
+        const bool may_wait = cause == "suspend" || cause == "retry" || cause == "read ahead" ||
+                              (cause == "map fetch" && has_map_in_flash(drive));
+        const bool goes = may_wait || waits_for_dies(cause) || cause.ends_with(" wait") ||
+                          remedies_for(cause, drive, asker).front().cause == remedy.cause;
+        if (!goes) left += time;
+      }
+    }
+    if (all > 0) most = std::max(most, all / std::max(left, all / k_no_bound));
+  }
+  return most > 0 ? most : k_no_bound;
+}
+
+/// How many times the rate there may be where so much of the time remains of what limits now.
+double times_the_rate(double left, const Remedy& remedy, const MeasuredDrive& drive) {
+  return std::min(1 / std::max(left, 1e-3), at_this_depth(remedy, drive));
+}
+
+void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<Finding>& found) {
+  const std::string some = some_of(busy_ones(dies).size());
+  const Remedy remedy = of_dies(drive, {});
+  found.push_back(
+      {some + "the dies",
+       fmt::format("{}{} dies: {} of {} busy, mostly with {}; all of them {}: spread evenly "
+                   "at most {:.1f} times {}",
+                   some, dies.shares.size(), share_text(dies.highest()), drive.time, remedy.cause,
+                   share_text(dies.mean()),
+                   times_the_rate(std::max(dies.mean(), busiest_beside({}, drive)), remedy, drive),
+                   drive.rate),
+       remedy.look_at, remedy.look_at_firmware});
+}
 
 TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
   TimeOfCommands time;
@@ -212,29 +255,39 @@ TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
         all += own;
         if (cause == "sense" || cause == "program" || cause == "erase") {
           time.arrays += own;
-        } else if (cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
-                   cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
-                   cause == "LBA hazard wait" || cause == "batch wait") {
+        } else if (cause == "map fetch" && has_map_in_flash(drive)) {
+          time.map += own;
+        } else if (waits_for_dies(cause)) {
           time.waits += own;
+          if (cause == "die busy: map") time.behind += own;
         }
       }
     }
   }
-  return all > 0 ? TimeOfCommands{time.arrays / all, time.waits / all} : time;
+  if (all == 0) return time;
+  return {time.arrays / all, time.map / all, time.waits / all, time.behind / all};
 }
 
 /// Dies that are busy while hardly a command waits for one: no more is under way than these can do,
-/// and more dies would have nothing to do. False: that is not so.
+/// and more dies would have nothing to do. They read pages of the map for commands, too. False:
+/// that is not so.
 bool dies_without_queue(const MeasuredDrive& drive, std::vector<Finding>& found) {
   const TimeOfCommands time = time_of_commands(drive);
-  if (time.waits > k_hardly_waits || time.arrays < k_most_of_time) return false;
+  if (time.waits > k_hardly_waits || time.arrays + time.map < k_most_of_time) return false;
+  const auto tell = [&](const Remedy& own, const char* are, double share) {
+    if (share <= k_hardly_waits) return;
+    found.push_back(
+        {own.cause,
+         fmt::format("the dies: {} of {} busy, but commands hardly wait for them; {} {} {} of what "
+                     "commands take, without that at most {:.1f} times {}",
+                     share_text(drive.busy("dies")), drive.time, own.cause, are, share_text(share),
+                     1 / std::max({1 - share, busiest_beside(own, drive), 1e-3}), drive.rate),
+         own.look_at, own.look_at_firmware});
+  };
   const Remedy own = remedies_for("sense", drive, {}).front();
-  found.push_back({own.cause,
-                   fmt::format("the dies: {} of {} busy, but commands hardly wait for them; {} is {} of what "
-                               "commands take, without that at most {:.1f} times {}",
-                               share_text(drive.busy("dies")), drive.time, own.cause, share_text(time.arrays),
-                               1 / std::max({1 - time.arrays, busiest_beside(own, drive), 1e-3}), drive.rate),
-                   own.look_at});
+  if (time.map < time.arrays) tell(own, "is", time.arrays);
+  if (time.map > 0) tell(remedies_for("map fetch", drive, {}).front(), "are", time.map + time.behind);
+  if (time.map >= time.arrays) tell(own, "is", time.arrays);
   return true;
 }
 
@@ -247,12 +300,14 @@ void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
   if (std::any_of(found.begin(), found.end(),
                   [&](const Finding& one) { return remedy.cause.find(one.cause) != std::string::npos; }))
     return;
-  found.push_back(
-      {remedy.cause,
-       fmt::format("the dies: {} of {} busy, {} for {}; without that at most {:.1f} times {}",
-                   share_text(dies), drive.time, share_text(remedy.share), remedy.cause,
-                   1 / std::max({dies - remedy.without, busiest_beside(remedy, drive), 1e-3}), drive.rate),
-       remedy.look_at, remedy.look_at_firmware});
+  found.push_back({remedy.cause,
+                   fmt::format("the dies: {} of {} busy, {} for {}; without that {} {:.1f} times {}",
+                               share_text(dies), drive.time, share_text(remedy.share), remedy.cause,
+                               remedy.cause == k_rewrites ? "about" : "at most",
+                               times_the_rate(std::max(dies - remedy.without, busiest_beside(remedy, drive)),
+                                              remedy, drive),
+                               drive.rate),
+                   remedy.look_at, remedy.look_at_firmware});
 }
 
 /// Mapping pages that are written in parts are programmed as wholes. Whether they are: more of them
@@ -334,8 +389,7 @@ void slow_commands(const ShownResults& part, const MeasuredDrive& drive, std::ve
     found.push_back(
         {remedies.front().cause,
          fmt::format(
-             "p99.9 of {}, {}: {}; without the first at least {}", part.of(name), time_text(latency * 1e3),
-             shares,
+             "p99.9 of {}, {}: {}; all but the first {}", part.of(name), time_text(latency * 1e3), shares,
              time_text(latency * 1e3 * std::max(1 - remedies.front().share - remedies.front().along, 0.0))),
          remedies.front().look_at, remedies.front().look_at_firmware});
   }

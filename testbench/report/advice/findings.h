@@ -1,12 +1,14 @@
 // What limits a run, by rule: which resource is saturated, and what the slow commands of each load
 // wait for.
 //
-// A finding has a cause, its evidence and the parameter to look at. How fast things would be
-// without the cause is a bound: of a latency, what the ledger does not charge to it; other waits
-// may take its place. A wait for the write buffer or in the host's queue is explained by what keeps
-// the busiest resource busy, by the utilisation law; where all are idle half of the time, by the
-// limit itself. Dies that are busy without a queue limit by the time that they take, not by their
-// number. Programs that hold little of what the host wrote are told with what makes them so.
+// A finding has a cause, its evidence and the parameter to look at. How many times the rate there
+// may be without the cause is a bound, of utilisations and of the commands that are outstanding,
+// but for rewrites of regions an estimate. Of a latency it is told what the ledger does not charge
+// to the cause. That is no bound: other waits may take its place, and waits behind others shrink
+// with what these take. A wait for the write buffer or in the host's queue is explained by what
+// keeps the busiest resource busy, by the utilisation law; where all are idle half of the time, by
+// the limit itself. Dies that are busy without a queue limit by the time that they take, not by
+// their number. Programs that hold little of what the host wrote are told with what makes them so.
 #pragma once
 
 #include <nlohmann/json.hpp>

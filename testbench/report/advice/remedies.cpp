@@ -151,11 +151,6 @@ Remedy of_map_pages() {
   return {"pages of the map", "", 0, "firmware.mapping.cache"};
 }
 
-bool has_map_in_flash(const MeasuredDrive& drive) {
-  const Json* const mapping = find_group(drive.statistics, "mapping");
-  return mapping != nullptr && mapping->contains("cache_bytes");
-}
-
 Remedy of_host_software(const MeasuredDrive& drive) {
   if (find_group(drive.statistics, "file_cache") != nullptr) return {"the file cache", "file_cache.cost", 0};
   return {"the log-structured host layer", "log_structured", 0};
@@ -236,12 +231,11 @@ std::vector<Remedy> of_die_wait(const MeasuredDrive& drive, const Remedy& own) {
   return shared_out(drive, {{own, 1}});
 }
 
-/// What makes room for what is written: of a block-mapped region, that it has been rewritten.
+/// What makes room for what is written. What collection itself waits for is charged apart, so that
+/// the programs of rewrites have no part in it.
 std::vector<Remedy> of_making_room(const MeasuredDrive& drive, const Asker& asker) {
   std::vector<Work> works = {{of_collection(drive, asker), drive.dies_busy_with("gc")},
                              {of_migration(drive, asker), drive.dies_busy_with("migration")}};
-  if (const Remedy programs = of_programs(drive, k_more_dies); programs.cause == k_rewrites)
-    works.push_back({programs, drive.dies_busy_with("program")});
   std::vector<Remedy> all = shared_out(drive, works);
   return all.empty() ? of_die_wait(drive, works.front().remedy) : all;
 }
@@ -301,6 +295,12 @@ std::vector<Remedy> of_wait(const std::string& cause, const MeasuredDrive& drive
   return {{cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0}};
 }
 
+/// What a die takes to stop what it does for a read.
+std::string suspend_latencies(const MeasuredDrive& drive) {
+  return joined(drive.limits.suspends_erases ? "ssd.flash.part.erase_suspend_latency" : "", " or ",
+                drive.limits.suspends_programs ? "ssd.flash.part.program_suspend_latency" : "");
+}
+
 /// Of a cause that has one remedy.
 Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
   if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
@@ -322,12 +322,13 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
   if (cause == "die busy: wear") return {"wear levelling", "", 0, "firmware.wear"};
   if (cause == "sense" || cause == "program" || cause == "erase")
     return {"the flash's own time", "ssd.flash.part", 0};
+  if (cause == "power budget")
+    return {"the power budget, which programs and erases of other dies spend", "ssd.flash.read_power", 0};
   if (cause == "read ahead") return {"read-ahead", "firmware.read_ahead.window", 0};
   if (cause == "batch wait") return {"batches of reads", "", 0, "firmware.parallel_issue"};
   if (cause == "decoder wait") return of_decoders(drive);
   if (cause == "decode" || cause == "retry") return of_error_correction();
-  if (cause == "suspend" && asker.reads)
-    return {cause, "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part", 0};
+  if (cause == "suspend" && asker.reads) return {cause, suspend_latencies(drive), 0};
   if (cause == "suspend")
     return {"being suspended for reads",
             "ssd.flash.suspend, ssd.flash.part.max_suspends or ssd.flash.scheduling", 0};
@@ -335,6 +336,11 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
 }
 
 }  // namespace
+
+bool has_map_in_flash(const MeasuredDrive& drive) {
+  const Json* const mapping = find_group(drive.statistics, "mapping");
+  return mapping != nullptr && mapping->contains("cache_bytes");
+}
 
 Remedy own_limit(const MeasuredDrive& drive, const Asker& asker) {
   for (const LimitOfLoad& limit : drive.limits.loads) {
@@ -397,6 +403,20 @@ double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive) {
   return most;
 }
 
+namespace {
+
+/// Of the dies' time, what rewrites take: copies of what was there, and the erases behind them.
+/// What the host has written itself is programmed all the same.
+double without_rewrites(const MeasuredDrive& drive) {
+  const Json* const parts = find_group(drive.statistics, "write amplification");
+  const double all = parts == nullptr ? 0 : number_in(*parts, "total");
+  const double copied = all > 0 ? number_in(*parts, "region rewrites") / all : 0;
+  return copied * drive.dies_busy_with("program") + drive.dies_busy_with("erase") +
+         drive.dies_busy_with("gc");
+}
+
+}  // namespace
+
 Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
   const std::vector<Work> works = works_of_dies(drive, asker);
   const Work& longest = *std::max_element(works.begin(), works.end(),
@@ -410,6 +430,7 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
   work.takes_its_own = longest.takes_its_own;
   work.share = longest.time;
   work.without = retried && !retries_of(drive).alike ? drive.dies_busy_with("read") : longest.time;
+  if (work.cause == k_rewrites) work.without = without_rewrites(drive);
   Remedy transfers = of_transfers(drive);
   transfers.share = transfers.without = drive.held() * dies;
   return left_without(transfers) < left_without(work) ? transfers : work;

@@ -39,6 +39,9 @@ std::string joined(const std::string& a, const std::string& by, const std::strin
 /// not done, or no reads wait.
 std::string suspend_key(const MeasuredDrive& drive, const Asker& asker, bool programs, bool erases);
 
+/// Whether the map lies in flash, of which commands fetch pages.
+bool has_map_in_flash(const MeasuredDrive& drive);
+
 /// Collection, or what takes its place where the drive has log blocks.
 Remedy of_collection(const MeasuredDrive& drive, const Asker& asker);
 

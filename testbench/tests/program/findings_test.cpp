@@ -2,6 +2,7 @@
 // wait for.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <regex>
 
 #include "testbench/tests/program/finding.h"
@@ -28,8 +29,7 @@ TEST_CASE("what suspending costs is up to where programs stop for it", "[program
        "ssd.flash.part.erase_latency=200 us", "ssd.flash.part.max_suspends=1000"});
   REQUIRE(report["findings"].size() == 1);
   CHECK(report["findings"][0]["cause"] == "suspend");
-  CHECK(report["findings"][0]["look_at"] ==
-        "ssd.flash.suspend, ssd.flash.part.suspend_point or ssd.flash.part");
+  CHECK(report["findings"][0]["look_at"] == "ssd.flash.part.program_suspend_latency");
 }
 
 TEST_CASE("a write whose program stands suspended is told that it is for reads, and what ends that",
@@ -553,8 +553,103 @@ TEST_CASE("dies that no command waits for are busy with the flash's own time, wh
   const Json two = run_with({"load.iodepth=2"}, text);
   CHECK(told(two, "the dies: ") == "reads of the flash");
   CHECK(told(two, "the dies: ", "look_at") == "ssd.flash.ways or ssd.flash.channels");
+  // No more than two are ever outstanding.
+  const double more_dies = iops(run_with({"load.iodepth=2", "ssd.flash.ways=4"}, text)) / iops(two);
+  CHECK(more_dies > 1.3);
+  CHECK(most_times(finding(two, "the dies: ")) >= 0.999 * more_dies);
+  CHECK(most_times(finding(two, "the dies: ")) < 2);
   // Writes that the buffer has taken say nothing of how many programs there are to do.
   CHECK(told(run_with({"load.rw=randwrite"}, text), "the dies: ") == "programs of host data");
+}
+
+TEST_CASE("dies that read pages of the map for commands are told with the map, which no more dies shorten",
+          "[program]") {
+  const Settings settings = {"load.rw=randread",        "load.iodepth=1",
+                             "load.ramp_requests=0",    "load.number_ios=3000",
+                             "ssd.flash.channels=1",    "ssd.flash.ways=1",
+                             "ssd.flash.bus=1600 MT/s", "firmware.mapping={scheme: dftl, cache: 4 KiB}"};
+  const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  const auto with = [&](const std::string& more) {
+    Settings changed = settings;
+    changed.push_back(more);
+    return run_with(changed);
+  };
+  const Json report = run_with(settings);
+  INFO(report["findings"].dump());
+  const Json dies = finding(report, "the dies: ");
+  REQUIRE_FALSE(dies.empty());
+  CHECK_THAT(dies["text"].get<std::string>(), Catch::Contains("commands hardly wait for them"));
+  const auto map = std::find_if(report["findings"].begin(), report["findings"].end(), [](const Json& one) {
+    return one["cause"] == "pages of the map" && one["text"].get<std::string>().starts_with("the dies: ");
+  });
+  REQUIRE(map != report["findings"].end());
+  CHECK((*map)["look_at"] == "firmware.mapping.cache");
+  const double more_cache = iops(with("firmware.mapping.cache=4 MiB")) / iops(report);
+  CHECK(more_cache > 1.5);
+  CHECK(most_times(*map) > 0.95 * more_cache);
+  CHECK(iops(with("ssd.flash.ways=4")) < 1.1 * iops(report));
+}
+
+TEST_CASE("what goes with rewrites of regions, their erases too, is in what there would be without them",
+          "[program]") {
+  const std::string text = R"(
+ssd:
+  host: {queues: 1}
+  flash:
+    channels: 1
+    ways: 1
+    over_provisioning: 60 %
+    part: {file: parts/nand/mqsim-mlc.yaml, planes: 1, blocks_per_plane: 64, pages_per_block: 16, spare_size: 0 B}
+firmware: {mapping: {scheme: block-mapped, copyback: true, unit: 8 KiB}, buffer: {capacity: 256 KiB, mode: write-through}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randwrite, bs: 8k, iodepth: 1, number_ios: 100}
+)";
+  const Json report = run_with({}, text);
+  INFO(report["findings"].dump());
+  const Json dies = finding(report, "the dies: ");
+  CHECK(dies["cause"] == "rewrites of block-mapped regions");
+  const std::string told = dies["text"];
+  const std::string about = "without that about ";
+  REQUIRE(told.find(about) != std::string::npos);
+  const auto iops = [](const Json& one) { return one["results"]["total"]["iops"].get<double>(); };
+  // Nothing is rewritten, nor erased.
+  const double truth =
+      iops(run_with({}, replaced(text, "scheme: block-mapped, copyback: true", "scheme: page"))) /
+      iops(report);
+  CHECK(std::stod(told.substr(told.find(about) + about.size())) == Approx(truth).epsilon(0.15));
+  const Json slow = finding(report, "p99.9 of write");
+  // All that is charged to collection was erases.
+  const Json& parts = report["results"]["total"]["operations"]["write"]["percentiles"]["p99.9"]["ledger"];
+  const int erases = static_cast<int>(std::lround(parts["space wait"]["share"].get<double>() * 100));
+  CHECK_THAT(slow["text"].get<std::string>(), Catch::Contains("erases " + std::to_string(erases) + " %"));
+}
+
+TEST_CASE("reads that are slow for the power budget are told with it", "[program]") {
+  const std::string text = R"(
+ssd:
+  host: {queues: 1}
+  flash:
+    channels: 2
+    ways: 4
+    over_provisioning: 100 %
+    read_power: budgeted
+    budget_dies: 1
+    slow_read: 4
+    suspend: program
+    part: {file: parts/nand/mqsim-mlc.yaml, planes: 1, blocks_per_plane: 64, pages_per_block: 64, spare_size: 0 B, program_suspend_latency: 5 us}
+firmware: {mapping: {unit: 8 KiB}, buffer: {capacity: 256 KiB, mode: write-through}}
+precondition: [{fill: 100 %}]
+load:
+  - {name: w, rw: write, bs: 8k, iodepth: 4, number_ios: 3000}
+  - {name: r, rw: randread, bs: 8k, iodepth: 1, number_ios: 400, rate_iops: 700}
+)";
+  const Json report = run_with({}, text);
+  INFO(report["findings"].dump());
+  CHECK_THAT(told(report, "p99.9 of r read"), Catch::Contains("the power budget"));
+  CHECK(told(report, "p99.9 of r read", "look_at") == "ssd.flash.read_power");
+  const Json& ledger = report["results"]["loads"][1]["operations"]["read"]["ledger"];
+  CHECK(ledger["power budget"]["mean_ns"].get<double>() ==
+        Approx(3 * ledger["sense"]["mean_ns"].get<double>()).epsilon(0.05));
 }
 
 }  // namespace tlmssd::program_tests
