@@ -41,9 +41,9 @@ std::uint32_t HostConfig::effective_depth() const {
 const ParameterTable<HostConfig>& HostConfig::parameters() {
   static const auto table =
       ParameterTable<HostConfig>{}
-          .choice(
-              "protocol", &HostConfig::protocol, {"nvme", "sata"},
-              "command protocol: nvme (queue pairs over PCIe) or sata (one queue of up to 32 commands, NCQ)")
+          .choice("protocol", &HostConfig::protocol, {"nvme", "sata"},
+                  "command protocol: nvme (queue pairs over PCIe) or sata (one queue of up to 32 commands, "
+                  "NCQ, beside which flushes and trims run alone)")
           .text("link", &HostConfig::link,
                 "pcie<generation>x<lanes>, generation 1 to 6, lanes 1, 2, 4, 8 or 16, such as pcie3x4; or "
                 "sata1.5, sata3, sata6 (Gb/s)")
@@ -52,15 +52,16 @@ const ParameterTable<HostConfig>& HostConfig::parameters() {
           .integer("queue_depth", &HostConfig::queue_depth, {1, 65536},
                    "entries of each queue; SATA: at most 32 are used")
           .choice("arbitration", &HostConfig::arbitration, {"round-robin", "weighted"},
-                  "which queue is fetched from next when commands wait in several")
+                  "which queue is fetched from next when commands wait in several, which they do only while "
+                  "outstanding_limit are under way")
           .integers(
               "weights", &HostConfig::weights, {1, 65536},
               "weighted arbitration: commands fetched from each queue in its turn, one number per queue")
           .integer("burst", &HostConfig::burst, {1, 65536},
                    "round robin: commands fetched from a queue in its turn")
-          .integer(
-              "outstanding_limit", &HostConfig::outstanding_limit, {0, 1'000'000},
-              "commands the device works on at once, from fetch to completion; 0: as many as the queues hold")
+          .integer("outstanding_limit", &HostConfig::outstanding_limit, {0, 1'000'000},
+                   "commands the device works on at once, from fetch to completion; 0: as many as the queues "
+                   "hold, so that no command waits for another queue's turn")
           .bytes("lba_size", &HostConfig::lba_size, {512, 4096}, "logical block size: 512 B or 4 KiB")
           .shapes_state()
           .bytes("max_transfer", &HostConfig::max_transfer, {4096, std::uint64_t{64} << 20U},

@@ -110,6 +110,9 @@ AdviserFacts Run::adviser_facts() const {
   facts.came_to_rest = came_to_rest();
   facts.queue_depth = ssd.config().host.effective_depth();
   facts.key_of_queue_depth = key_of_queue_depth();
+  const HostConfig& host = ssd.config().host;
+  if (host.effective_queues() > 1 && host.is_weighted()) facts.turns = "weighted arbitration";
+  if (host.effective_queues() > 1 && !host.is_weighted() && host.burst > 1) facts.turns = "burst";
   facts.changed = [this](std::string_view path) { return scenario_.changes(path); };
   const std::vector<StreamEnd> ends = simulation_->driver().stream_ends();
   for (std::size_t i = 0; i < loads_.size(); ++i) {

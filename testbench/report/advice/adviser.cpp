@@ -276,6 +276,18 @@ void beyond_queue(const Evidence& e) {
   }
 }
 
+/// Commands that are taken as they come, whatever their queue.
+void turns_unused(const Evidence& e) {
+  const Json* const host = find_group(e.report["statistics"], "host");
+  if (e.facts.turns.empty() || host == nullptr) return;
+  for (const auto& [name, group] : host->items())
+    if (name.starts_with("queue_") && number_in(group, "mean wait") > 0) return;
+  e.say(e.facts.turns +
+            " never had to choose: no command waited for the turn of its queue, for the drive "
+            "takes commands as they come until outstanding_limit are under way",
+        "ssd.host.outstanding_limit");
+}
+
 /// Rates count over all the time measured: those of a load that took a part of it say little of how
 /// fast it was.
 void part_of_the_time(const Evidence& e) {
@@ -591,6 +603,11 @@ const std::vector<AdviserRule>& rules() {
        beyond_queue,
        Judges::commands,
        {Figure::rate}},
+      {"turns-unused",
+       "queues have weights or bursts, and no command waited for the turn of its queue",
+       turns_unused,
+       Judges::commands,
+       {Figure::rate, Figure::latency}},
       {"part-of-the-time",
        fmt::format("a load took less than {} of the time that its rates count over", percent(k_share_active)),
        part_of_the_time,

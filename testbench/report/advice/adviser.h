@@ -56,6 +56,9 @@ struct AdviserFacts {
   Bytes block = 0;                 ///< of those that firmware counts as free; 0: its own firmware has none
   std::uint32_t queue_depth = 0;   ///< commands that a queue of the host holds
   std::string key_of_queue_depth;  ///< parameter
+  /// How the scenario has it that queues have turns ("weighted arbitration"); empty: it says
+  /// nothing of that.
+  std::string turns;
   std::vector<LoadEnd> loads;
   std::vector<std::pair<std::string, std::string>> out_of_reach;  ///< text and parameter of each such limit
   double simulated = 0;                       ///< seconds, from the first step of preparation that takes time

@@ -105,6 +105,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
       {"ended-by-size", {"load.loops=1"}},
       {"falls-behind", {"load.rate_iops=200000"}},
       {"beyond-queue", {"ssd.host.queue_depth=7"}},
+      {"turns-unused", {"ssd.host={queues: 2, arbitration: weighted, weights: [3, 1]}"}},
       {"part-of-the-time",
        {"load.0.ramp_requests=0"},
        with_neighbour("name: burst, rw: read, bs: 64k, number_ios: 200")},
