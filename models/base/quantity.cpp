@@ -51,10 +51,19 @@ bool is_accepted(const ParameterSpec& spec, const std::string& text) {
   }
 }
 
+/// The unit of a default that is a time, as a scenario would write it; empty: there is none.
+std::string unit_of_default(const ParameterSpec& spec) {
+  if (spec.kind != Kind::time || spec.required || spec.optional) return {};
+  const std::vector<std::string> elements = format_elements(spec.kind, spec.fallback);
+  if (elements.empty() || elements.front().starts_with("0 ")) return {};
+  return elements.front().substr(elements.front().find(' ') + 1);
+}
+
 /// `number` with the unit nearest to the usual one with which `spec` accepts it; empty: with none.
 std::string with_unit(const ParameterSpec& spec, std::string_view number) {
   const KindTexts& texts = texts_of(spec.kind);
-  const std::string_view of_kind = spec.usual_unit.empty() ? texts.usual : spec.usual_unit;
+  const std::string own = spec.usual_unit.empty() ? unit_of_default(spec) : std::string(spec.usual_unit);
+  const std::string_view of_kind = own.empty() ? texts.usual : std::string_view(own);
   // Long numbers of sizes are copied from where sizes are in bytes.
   constexpr std::size_t k_digits_of_bytes = 7;
   const bool in_bytes = spec.kind == Kind::bytes && number.size() >= k_digits_of_bytes &&

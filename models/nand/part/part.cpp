@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "models/base/input_error.h"
+#include "models/base/quantity.h"
 
 namespace tlmssd {
 
@@ -184,7 +185,7 @@ void NandPart::check() const {
   ErrorList errors;
   const auto lengths = [&](const char* key, const std::vector<std::int64_t>& values) {
     if (values.size() == 1 || values.size() == bits()) return;
-    const std::string one = values.empty() ? "50 us" : std::to_string(values.front()) + " ps";
+    const std::string one = values.empty() ? "50 us" : format_value(Kind::time, Value(values.front()));
     errors.add(refusal(key,
                        "NAND part " + name + " has " + std::to_string(values.size()) +
                            " values; give one, or one for each of the " + std::to_string(bits()) +

@@ -315,7 +315,7 @@ TEST_CASE("parts that are missing or wrong", "[program]") {
   refuse(folder, with("parts/nand/nothere.yaml"), "@:9: ssd.flash.part: no file 'parts/nand/nothere.yaml'");
   refuse(
       folder, with("broken.yaml"),
-      "{folder}/broken.yaml:3: ssd.flash.part.read_latency: '50' is a single value; write a list: [50 ns]");
+      "{folder}/broken.yaml:3: ssd.flash.part.read_latency: '50' is a single value; write a list: [50 us]");
   refuse(folder, with("junk.yaml"), "{folder}/junk.yaml:2: not valid YAML: end of sequence flow not found");
   refuse(folder, with("odd.yaml"),
          "{folder}/odd.yaml:4: ssd.flash.part.pages_per_block: NAND part odd: 16 is not a whole number of "

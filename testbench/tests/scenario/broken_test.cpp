@@ -209,7 +209,7 @@ TEST_CASE("broken: values") {
        {}},
       {"value without unit for a list",
        "ssd:\n  flash:\n    part: {name: x, program: 2000}\n",
-       "s.yaml:3: ssd.flash.part.program: '2000' is a single value; write a list: [2000 ns]",
+       "s.yaml:3: ssd.flash.part.program: '2000' is a single value; write a list: [2000 us]",
        {}},
       {"values for a list",
        "ssd:\n  host: {weights: '4, 500'}\n",
