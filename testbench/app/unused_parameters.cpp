@@ -205,6 +205,11 @@ const Rows& rows_of_hardware() {
       {"ssd.flash.ecc.soft-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "soft-ldpc"); }},
       {"ssd.flash.ecc.quick-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "quick-ldpc"); }},
       {"ssd.flash.ecc.ep-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "ep-ldpc"); }},
+      {"ssd.flash.reliability",
+       {"pass_decay", "pass_margin", "pass_errors"},
+       [](const Around& a) {
+         return a.changes("firmware.pass_voltage.policy") || a.changes("firmware.model") || a.extended();
+       }},
       {"ssd.scm",
        {"read_latency", "program_latency", "banks", "bandwidth", "wear_region"},
        [](const Around& a) {
