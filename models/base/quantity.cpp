@@ -56,7 +56,8 @@ std::string unit_of_default(const ParameterSpec& spec) {
   if (spec.kind != Kind::time || spec.required || spec.optional) return {};
   const std::vector<std::string> elements = format_elements(spec.kind, spec.fallback);
   if (elements.empty() || elements.front().starts_with("0 ")) return {};
-  return elements.front().substr(elements.front().find(' ') + 1);
+  const std::size_t space = elements.front().find(' ');
+  return space == std::string::npos ? "" : elements.front().substr(space + 1);
 }
 
 /// `number` with the unit nearest to the usual one with which `spec` accepts it; empty: with none.

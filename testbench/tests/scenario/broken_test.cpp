@@ -301,7 +301,7 @@ TEST_CASE("broken: part files") {
       {"no such file", part("parts/none.yaml"), at("no file 'parts/none.yaml'"), {}},
       {"a value in the part",
        part("parts/unit.yaml"),
-       "parts/unit.yaml:3: ssd.flash.part.sense: '60' has no unit; write for instance '60 ns'",
+       "parts/unit.yaml:3: ssd.flash.part.sense: '60' has no unit; write for instance '60 us'",
        {}},
       {"a key in the part",
        part("parts/key.yaml"),
