@@ -326,7 +326,9 @@ const Rows& rows_of_loads() {
       // What a load says of time, where none passes. Rates also decide in which order reads and
       // writes of a mix come, and, as delays, whose requests come first.
       {"load", {"thinktime", "thinktime_blocks", "ramp_time"}, [](const Around& a) { return a.timed(); }},
-      {"load", {"startdelay", "time_scale", "longest_gap"}, [](const Around& a) { return a.timed() || a.beside_others(); }},
+      {"load",
+       {"startdelay", "time_scale", "longest_gap"},
+       [](const Around& a) { return a.timed() || a.beside_others(); }},
       {"load",
        {"rate", "rate_iops", "rate_process"},
        [](const Around& a) {

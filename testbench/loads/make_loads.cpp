@@ -227,10 +227,9 @@ std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfi
                                           const DriveSize& drive) {
   const bool open = config.pacing.is_open();
   const auto make = [&] {
-    auto part = std::make_unique<TracePart>(file, config.limits, found,
-                                            open ? std::optional(config.open.time_scale) : std::nullopt,
-                                            open ? longest_pause(config.open) : 0,
-                                            found.extent.requests * config.limits.repeat);
+    auto part = std::make_unique<TracePart>(
+        file, config.limits, found, open ? std::optional(config.open.time_scale) : std::nullopt,
+        open ? longest_pause(config.open) : 0, found.extent.requests * config.limits.repeat);
     return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive,
                                           found.only_volume);
   };
@@ -436,8 +435,7 @@ class CheckedSource final : public RequestSource {
     ++number_;
     if (request.time < last_) refuse("has an earlier time than the one before");
     last_ = request.time;
-    const auto time =
-        time_scale_ ? scaled(pauses_(request.time), *time_scale_) : std::optional(request.time);
+    const auto time = time_scale_ ? scaled(pauses_(request.time), *time_scale_) : std::optional(request.time);
     if (!time) refuse(fmt::format("is due after more than {}", k_longest_text));
     request.time = *time;
     request.device = 0;
@@ -476,10 +474,9 @@ std::vector<Load> source_loads(const LoadConfig& config, const DriveSize& drive,
   if (info == nullptr) throw InputError("source: there is none called " + in_quotes(source));
   const bool open = config.pacing.is_open();
   load.source = std::make_unique<PlacedSource>(
-      std::make_unique<CheckedSource>(request_sources().make(source, *config.source, context), source,
-                                      drive.bytes,
-                                      open ? std::optional(config.open.time_scale) : std::nullopt,
-                                      open ? longest_pause(config.open) : 0),
+      std::make_unique<CheckedSource>(
+          request_sources().make(source, *config.source, context), source, drive.bytes,
+          open ? std::optional(config.open.time_scale) : std::nullopt, open ? longest_pause(config.open) : 0),
       PlacementConfig{}, LoadExtent{{drive.bytes}, 0}, drive);
   load.description = fmt::format("{}: {} (plug-in {})", source, info->summary, info->origin);
   load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;

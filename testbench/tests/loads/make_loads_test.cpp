@@ -229,8 +229,8 @@ TEST_CASE("pauses of a trace are cut to the longest gap, after scaling") {
   std::vector<Picoseconds> times;
   for (const PlacedRequest& request : drain(loads.front())) times.push_back(request.time);
   // Repetitions follow each other at the mean distance.
-  CHECK(times == std::vector<Picoseconds>{0, 500_ms, 2500_ms, 3_s, 5_s, 6250_ms, 6750_ms, 8750_ms, 9250_ms,
-                                          11250_ms});
+  CHECK(times ==
+        std::vector<Picoseconds>{0, 500_ms, 2500_ms, 3_s, 5_s, 6250_ms, 6750_ms, 8750_ms, 9250_ms, 11250_ms});
   CHECK_THAT(loads.front().description, Catch::Contains(" of pauses left out (longest_gap)"));
   config.open.longest_gap = 0;
   CHECK_THAT(message_of([&] { make_loads(config, k_drive, 1); }), Catch::StartsWith("repeat: 2 repetitions"));

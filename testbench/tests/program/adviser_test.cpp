@@ -211,8 +211,8 @@ TEST_CASE("advice names keys that the load has", "[program]") {
   const std::vector<std::pair<std::string, std::string>> loads = {
       {"{trace: t.csv}", "load.repeat"},
       {"{trace: t.csv, requests: 50}", "load.requests"},
-      {"{profile: hm_1, scale: 0.0001, addresses: wrap}", "load.scale"},
-      {"{profile: hm_1, scale: 0.0001, addresses: wrap, requests: 50}", "load.requests"},
+      {"{profile: hm_0, scale: 0.0001, addresses: wrap}", "load.scale"},
+      {"{profile: hm_0, scale: 0.0001, addresses: wrap, requests: 50}", "load.requests"},
       {"{fio: j.fio}", "number_ios in the job file"},
       {"{rw: randwrite, number_ios: 100}", "load.number_ios"}};
   for (const auto& [load, key] : loads) {
@@ -241,7 +241,8 @@ TEST_CASE("loads that took part of the time are told of at once", "[program]") {
                                  "  - {name: second, rw: randread, bs: 4k, number_ios: 500}\n"
                                  "  - {name: long, rw: randread, bs: 4k, loops: 100, number_ios: 20000}\n");
   std::size_t boxes = 0;
-  for (const Json& one : report_of(folder, scenario, "out")["advice"]) {
+  const Json report = report_of(folder, scenario, "out");
+  for (const Json& one : report["advice"]) {
     if (one["name"] != "part-of-the-time") continue;
     ++boxes;
     CHECK_THAT(one["text"].get<std::string>(),

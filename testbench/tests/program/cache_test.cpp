@@ -137,7 +137,7 @@ TEST_CASE("a wait for room in the cache is told apart from one for the write buf
   flash: {channels: 2, ways: 1, user_capacity: 256 MiB, over_provisioning: 20 %, part: {planes: 1, pages_per_block: 64, page_size: 4 KiB, endurance: 0}}
 firmware: {mapping: {unit: 4 KiB}, cache: {policy: lru, copy_waits: true}}
 precondition: [{fill: 100 %, order: sequential}]
-load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 20000, warm_up: 65000, loops: 8, random_distribution: "zipf:0.9"}
+load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 90000, warm_up: 65000, loops: 8, random_distribution: "zipf:0.9"}
 )");
   const Json report = report_of(folder, scenario, "out");
   const Json& ledger = report["results"]["total"]["operations"]["read"]["ledger"];

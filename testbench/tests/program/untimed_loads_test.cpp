@@ -134,7 +134,7 @@ TEST_CASE("fio.json, summary and page of an untimed run show its counts", "[prog
   const std::string scenario = folder.write(
       "s.yaml", k_untimed_drive + "load: {rw: randwrite, bs: 8k, number_ios: 3000}\nrun: {timed: false}\n");
   const Outcome outcome = run_ok(folder, {"run", scenario, "-o", folder / "out"});
-  CHECK_THAT(outcome.out, Catch::Contains("Commands            write 3000 (23.4 MiB)"));
+  CHECK_THAT(outcome.out, Catch::Contains("Commands            write 3.00 k (23.4 MiB)"));
   const Json fio = Json::parse(read_file(folder.path() / "out" / "fio.json"));
   CHECK(fio["jobs"][0]["write"]["total_ios"] == 3000);
   CHECK(fio["jobs"][0]["write"]["io_bytes"] == 3000 * 8192);
