@@ -194,8 +194,8 @@ struct TimeOfCommands {
 /// Whether a command waits for dies under this cause, be it for the room that they make.
 bool waits_for_dies(const std::string& cause) {
   return cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
-         cause == "buffer wait" || cause == "cache wait" || cause == "space wait" || cause == "LBA hazard wait" ||
-         cause == "batch wait";
+         cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
+         cause == "LBA hazard wait" || cause == "batch wait";
 }
 
 /// How many times the rate there would be at most if commands waited for nothing that others do,
