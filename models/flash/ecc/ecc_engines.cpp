@@ -122,7 +122,7 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds now) const {
       "wrong bits of all bits that the first attempts at pages brought, at the default read voltages; no "
       "value where there were none");
   sink.value(
-      "bit error rate of all attempts", quotient(static_cast<double>(all_.errors), bits(all_.frames)), "",
+      "bit error rate of all attempts", ratio(static_cast<double>(all_.errors), bits(all_.frames)), "",
       "wrong bits of all bits that came to the decoders, those of retries and of shifted voltages too");
   if (slc.frames > 0) {
     sink.value("raw bit error rate slc", quotient(static_cast<double>(slc.errors), bits(slc.frames)), "",

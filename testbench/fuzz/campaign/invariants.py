@@ -69,9 +69,10 @@ def _has_gaps(where, key, node):
     """A figure over time that a window in which nothing ended, or was written, does not have: null there.
 
     So are parts of the write amplification of a run in which nothing was written, on which _amplification() looks, a
-    lifetime of which nothing was used up (_lifetime()) and a cliff that was not met.
+    lifetime of which nothing was used up (_lifetime()), a cliff that was not met, and the raw bit error rate of a drive
+    that has read nothing at the default voltages.
     """
-    groups = (".write_amplification.", ".lifetime.", ".cliff.")
+    groups = (".write_amplification.", ".lifetime.", ".cliff.", ".decoders.raw_bit_error_rate")
     if key == "value" and node is None and any(group in where for group in groups):
         return True
     over_time = where.endswith(".latency") and ".series." in where or where.endswith(".series") and key == "write_amplification"

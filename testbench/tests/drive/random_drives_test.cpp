@@ -260,6 +260,12 @@ void draw_errors(Drawn& drawn, RandomStream& random) {
     code.latency = static_cast<Picoseconds>(random.below(50)) * 1_us;
     code.waterfall = random.below(2) == 0 ? 0 : 0.05;
   }
+  // BCH needs parity for what it corrects; where nearly all bits are wrong there is not so much.
+  constexpr std::uint32_t k_most = 1000;
+  std::uint32_t& corrected = config.ecc.codes[static_cast<std::size_t>(EccCode::bch)].correctable;
+  if (corrected > k_most) config.reliability = "log-retention";
+  corrected = std::min(corrected, k_most);
+  while (config.ecc.most_correctable_by_bch() < corrected) ++config.ecc.parity;
   if (random.below(2) == 0) return;
   choose(f, "firmware.refresh", "limits",
          {{"retention", Value(86'400.0 * static_cast<double>(random.below(60)))},

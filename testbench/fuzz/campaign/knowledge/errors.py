@@ -33,6 +33,20 @@ def draw(d):
     for path in d.schema.sections:
         if path.startswith("ssd.flash.ecc."):
             d.section(path, 0.08, extra_senses=[0, 1, 6])
+    if d.policy("firmware.ecc") != "none" and d.chance(0.95):
+        _make_room_for_bch(d)
+
+
+def _make_room_for_bch(d):
+    """Parity for what it is to correct: m bits for each, where 2^m - 1 is the frame's bits or more."""
+    path, bch = "ssd.flash.ecc", "ssd.flash.ecc.bch"
+    if d.get(bch, "correctable") > 2000:
+        d.drop(bch, "correctable")
+    corrected, frame, parity = d.get(bch, "correctable"), d.get(path, "frame"), d.get(path, "parity")
+    while 8 * parity // (8 * (frame + parity)).bit_length() < corrected:
+        parity += 1
+    if parity != d.get(path, "parity"):
+        d.put(path, "parity", parity)
 
 
 def _draw_table(d, path):
