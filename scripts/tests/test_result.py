@@ -7,7 +7,7 @@ from reports import operation, report, write
 
 import tlmssd
 from tlmssd.errors import InputError
-from tlmssd.metrics import UnknownMetric, higher_is_better, loads_by_name
+from tlmssd.metrics import UnknownMetric, figures, find, higher_is_better, loads_by_name
 
 
 @pytest.fixture
@@ -33,6 +33,18 @@ def test_a_name_and_its_path_mean_the_same(result):
     assert result.unit("bandwidth") == "B/s"
     assert (result.value("lifetime.written"), result.unit("lifetime.written")) == (6e14, "B")
     assert (result.value("cliff.time"), result.unit("cliff.time")) == (25.0, "s")
+
+
+def test_short_names_of_targets_are_those_of_statistics():
+    told = report(read=operation(1e5, {"sense": 1e5}, {"sense": 2e5}))
+    told["statistics"]["firmware"] = {
+        "error_correction": {"uber": {"value": 3e-9, "unit": "", "doc": "x"}},
+        "blocks": {"erases_max": {"value": 7, "unit": "", "doc": "x"}},
+    }
+    found = figures(told)
+    assert find(found, "uber").value == 3e-9
+    assert find(found, "erases.max").value == 7
+    assert find(found, "reads_lost") is None
 
 
 def test_a_lifetime_that_is_not_known_is_no_number(tmp_path):
