@@ -37,8 +37,14 @@ UNITS = {"commands": "commands", "bytes": "B", "iops": "1/s"}
 SKIPPED = {"distribution", "series", "ledger_by_latency", "share_of_time_at_depth", "trace"}
 """Members of report.json that are curves or texts, not figures."""
 OF_TARGETS = {
-    **{name: f"statistics.firmware.error_correction.{name}" for name in ("uber", "reads_lost", "host_units_lost")},
-    **{f"erases.{name}": f"statistics.firmware.blocks.erases_{name}" for name in ("min", "mean", "max", "deviation")},
+    **{
+        name: f"statistics.firmware.error_correction.{name}"
+        for name in ("uber", "reads_lost", "host_units_lost")
+    },
+    **{
+        f"erases.{name}": f"statistics.firmware.blocks.erases_{name}"
+        for name in ("min", "mean", "max", "deviation")
+    },
 }
 """Short names that targets of a scenario have for statistics."""
 RATES = ("iops", "bandwidth", "queue_depth.mean", "queue_depth.max")

@@ -144,7 +144,7 @@ class Rates(unittest.TestCase):
 
     def test_there_are_none_where_all_completes_at_once(self):
         at_once = "number_ios: 6, iodepth: 256, ramp_requests: 5"
-        self.assertEqual(self._found(at_once, 0), set())
+        self.assertEqual(self._found(at_once, None), set())
         self.assertIn("no time, no rate", self._found(at_once, 1))
 
 

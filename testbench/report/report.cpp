@@ -82,6 +82,15 @@ void add_no_rates(Json& json) {
   json["bandwidth"] = {{"value", nullptr}, {"unit", "B/s"}};
 }
 
+void add_rates(Json& json, const auto& part, const RateWindow& rates) {
+  if (rates.span() == 0) {
+    add_no_rates(json);
+    return;
+  }
+  json["iops"] = rates.iops(part);
+  json["bandwidth"] = quantity(rates.bandwidth(part), "B/s");
+}
+
 Json untimed_operation_json(const Outcomes& outcomes) {
   Json json = {{"commands", outcomes.count()}, {"bytes", outcomes.bytes}};
   add_no_rates(json);
@@ -95,8 +104,7 @@ Json operation_json(const OperationMeasurement& operation, const RateWindow& rat
   Json json = object_for(k_most_members);
   json["commands"] = operation.count();
   json["bytes"] = operation.bytes();
-  json["iops"] = rates.iops(operation);
-  json["bandwidth"] = quantity(rates.bandwidth(operation), "B/s");
+  add_rates(json, operation, rates);
   json["errors"] = errors_json([&](HostStatus status) { return operation.with_status(status); });
   json["latency"] = latency_json(operation);
   json["distribution"] = distribution_json(operation.latency());
@@ -166,12 +174,7 @@ void add_load(Json& json, const LoadMeasurement& load, const Measurement& measur
   const Outcomes untimed = load.untimed();
   json["commands"] = load.count() + untimed.count();
   json["bytes"] = load.bytes() + untimed.bytes;
-  if (span == 0) {
-    add_no_rates(json);
-  } else {
-    json["iops"] = rates.iops(load);
-    json["bandwidth"] = quantity(rates.bandwidth(load), "B/s");
-  }
+  add_rates(json, load, rates);
   json["queue_depth"] = depth_json(load, span);
   json["operations"] = Json::object();
   for (std::size_t op = 0; op < k_opcodes; ++op) {

@@ -19,9 +19,9 @@ def check(report, timed):
         yield "wrong reads", f"{report['checks']['wrong_reads']} wrong reads, but exit code 0"
     yield from _amplification(report)
     yield from _lifetime(report)
+    yield from _counts(report)
     if not timed:
         return
-    yield from _counts(report)
     yield from _rates(report)
     span = report["measured_picoseconds"]
     for where, scope in _scopes(report):
@@ -69,10 +69,12 @@ def _has_gaps(where, key, node):
     """A figure over time that a window in which nothing ended, or was written, does not have: null there.
 
     So are parts of the write amplification of a run in which nothing was written, on which _amplification() looks, a
-    lifetime of which nothing was used up (_lifetime()), a cliff that was not met, and the raw bit error rate of a drive
-    that has read nothing at the default voltages.
+    lifetime of which nothing was used up (_lifetime()), a cliff that was not met, bit error rates of a drive that has read
+    nothing, and rates where no time has passed, on which _rates() looks.
     """
-    groups = (".write_amplification.", ".lifetime.", ".cliff.", ".decoders.raw_bit_error_rate")
+    groups = (".write_amplification.", ".lifetime.", ".cliff.", "bit_error_rate", ".bandwidth")
+    if key == "iops" and node is None and where.startswith("report.results."):
+        return True
     if key == "value" and node is None and any(group in where for group in groups):
         return True
     over_time = where.endswith(".latency") and ".series." in where or where.endswith(".series") and key == "write_amplification"
@@ -98,18 +100,21 @@ def _whole(counted, at_most):
 
 def _rates(report):
     """The loads' rates add up, and drain is left out only where it is the smaller part."""
-    total = report["results"]["total"]
-    parts = sum(load["iops"] for load in report["results"]["loads"])
+    total, loads = report["results"]["total"], report["results"]["loads"]
+    span = report["rate_time"]["value"]
+    if span == 0:
+        told = [scope["iops"] for scope in (total, *loads) if scope["iops"] is not None]
+        if told:
+            yield "no time, no rate", f"{told} IOPS"
+        return
+    parts = sum(load["iops"] for load in loads)
     if not _near(total["iops"], parts):
         yield "rates add up", f"{total['iops']} IOPS, {parts} of the loads"
-    span = report["rate_time"]["value"]
     counted = total["iops"] * span
     failed = sum(sum(operation["errors"].values()) for operation in total["operations"].values())
     # What completes all at once, at the end of the ramp-up, has no rate.
-    if span > 0 and 2 * (round(counted) + failed) < total["commands"]:
+    if 2 * (round(counted) + failed) < total["commands"]:
         yield "most commands are in the rates", f"{counted} of {total['commands']}"
-    if span == 0 and total["iops"] != 0:
-        yield "no time, no rate", f"{total['iops']} IOPS"
 
 
 def _latency(where, operation, span, rate_time):

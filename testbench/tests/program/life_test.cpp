@@ -353,7 +353,7 @@ TEST_CASE("a run that stalls says so", "[program]") {
                                        "--set", "load.0.rw=randwrite", "--set", "load.0.iodepth=4"});
   INFO(outcome.err);
   CHECK(outcome.code == 3);
-  CHECK(outcome.err.starts_with("tlmssd: stalled: no command has completed for 0.000 s"));
+  CHECK(outcome.err.starts_with("tlmssd: stalled: no command has completed for 20.0 us"));
   CHECK(outcome.err.find("4 commands outstanding") != std::string::npos);
   CHECK(outcome.err.find("write of LBA") != std::string::npos);
   CHECK(outcome.err.find("free") != std::string::npos);

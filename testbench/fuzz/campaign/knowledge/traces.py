@@ -49,6 +49,8 @@ def _draw_pace(d, path, kind):
         if d.chance(0.5):
             d.put(path, "time_scale", d.pick(0.01, 0.5, 1, 3))
         if d.chance(0.3):
+            d.put(path, "longest_gap", d.pick("0 s", "1 us", "1 ms", "1 s"))
+        if d.chance(0.3):
             d.put(path, "max_outstanding", d.pick(0, 1, 16))
     elif d.chance(0.6):
         d.put(path, "queue_depth", d.pick(1, 4, 32, 256))
