@@ -96,7 +96,7 @@ def test_what_the_guide_quotes_of_its_scenarios_is_what_they_print(tmp_path):
     (hits,) = re.findall(r"`Cache  (nv-wb in SCM .*?)`", guide, re.DOTALL)
     assert " ".join(hits.split()) in summary_of("hybrid drive", tmp_path)
     (errors,) = re.findall(r"The summary gains\n\n(    Error correction.*?)\n\n", guide, re.DOTALL)
-    told = summary_of("half a year on the shelf at 2000 cycles", tmp_path)
+    told = summary_of("a year on the shelf at 3000 cycles", tmp_path)
     assert " ".join(errors.split()) in told
     assert "ended-by-size" not in told
     (slc,) = re.findall(r"\(`pSLC  (.*?), \.\.\.`", guide, re.DOTALL)
