@@ -36,6 +36,9 @@ function(tlmssd_installed_link target folder installed result)
   endif()
 endfunction()
 
+foreach(folder IN ITEMS source docs scenarios)  # a prefix may be relative
+  cmake_path(ABSOLUTE_PATH ${folder} BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" NORMALIZE)
+endforeach()
 file(GLOB_RECURSE documents LIST_DIRECTORIES false ${docs}/*.md)
 foreach(document IN LISTS documents)
   cmake_path(GET document PARENT_PATH installed)
