@@ -1,8 +1,13 @@
 #include "models/memory/turns.h"
 
-#include <algorithm>
-
 namespace tlmssd {
+
+Turns::Span Turns::take_turns(Picoseconds arrival, Picoseconds time) {
+  const Picoseconds start = arrival + wait(arrival, time);
+  free_ = std::max(free_, arrival) + time;
+  enter(time);
+  return {start, start + time, free_};
+}
 
 Picoseconds Turns::wait(Picoseconds arrival, Picoseconds time) {
   while (!booked_.empty() && booked_.front().end <= arrival) {

@@ -13,6 +13,7 @@
 // arrival, and of accesses of one octave of lengths as min(sum, number x s).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <deque>
@@ -37,10 +38,11 @@ class Turns {
   };
   /// `time`: that it takes alone.
   Span take(Picoseconds arrival, Picoseconds time) {
-    const Picoseconds start = shared_ ? arrival + wait(arrival, time) : std::max(free_, arrival);
-    free_ = std::max(free_, arrival) + time;
-    if (shared_) enter(time);
-    return {start, start + time, free_};
+    if (shared_) [[unlikely]]
+      return take_turns(arrival, time);
+    const Picoseconds start = std::max(free_, arrival);
+    free_ = start + time;
+    return {start, free_, free_};
   }
   /// All that is booked is done.
   [[nodiscard]] Picoseconds free() const { return free_; }
@@ -61,6 +63,7 @@ class Turns {
   static std::size_t octave_of(Picoseconds time) {
     return static_cast<std::size_t>(std::bit_width(static_cast<std::uint64_t>(time)));
   }
+  Span take_turns(Picoseconds arrival, Picoseconds time);
   Picoseconds wait(Picoseconds arrival, Picoseconds time);
   void enter(Picoseconds time);
   void leave(const Booked& booked);

@@ -121,10 +121,9 @@ LedgerBin OperationMeasurement::around(std::uint64_t slower) const {
 /// at most, and by a tenth of its latency: beyond a jump of the distribution begins another story.
 LedgerBin OperationMeasurement::among_slowest(std::uint64_t at, std::uint64_t reach) const {
   LedgerBin sum;
-  const std::vector<const SlowCommand*> commands = slowest_.sorted();
-  const Picoseconds latency = commands[at]->latency;
-  for (std::uint64_t n = at - reach; n <= at + reach; ++n) {
-    const SlowCommand& command = *commands[n];
+  const Picoseconds latency = slowest_.latency(at);
+  for (const SlowCommand* one : slowest_.between(at - reach, at + reach)) {
+    const SlowCommand& command = *one;
     if (std::abs(command.latency - latency) > latency / 10) continue;
     ++sum.count;
     for (std::size_t i = 0; i < k_causes; ++i) sum.spent[i] += command.spent[i];
@@ -136,9 +135,8 @@ LedgerBin OperationMeasurement::among_slowest(std::uint64_t at, std::uint64_t re
 Picoseconds OperationMeasurement::percentile(double share) const {
   if (count() == 0 || slowest_.size() == 0) return latency_.percentile(share);
   const std::uint64_t slower = count() - Histogram::rank(share, count());
-  const std::vector<const SlowCommand*> commands = slowest_.sorted();
-  if (slower < commands.size()) return commands[slower]->latency;
-  return std::min(latency_.percentile(share), commands.back()->latency);
+  if (slower < slowest_.size()) return slowest_.latency(slower);
+  return std::min(latency_.percentile(share), slowest_.least());
 }
 
 /// By the commands whose ranks differ from the percentile's by a tenth of the commands beyond it at

@@ -37,10 +37,19 @@ class SlowestCommands {
   void add(const SlowCommand& command);
   void merge(const SlowestCommands& other);
   [[nodiscard]] std::size_t size() const { return commands_.size(); }
+  /// Of the `place`-th slowest; 0: the slowest.
+  [[nodiscard]] Picoseconds latency(std::size_t place) const;
+  /// Of the fastest of them; there must be one.
+  [[nodiscard]] Picoseconds least() const { return commands_[heap_.front()].latency; }
+  /// From the `first`-th slowest to the `last`-th, both included, in no order; valid until the next
+  /// add().
+  [[nodiscard]] std::vector<const SlowCommand*> between(std::size_t first, std::size_t last) const;
   /// From the slowest down; valid until the next add().
   [[nodiscard]] std::vector<const SlowCommand*> sorted() const;
 
  private:
+  [[nodiscard]] std::vector<const SlowCommand*> all() const;
+
   std::vector<SlowCommand> commands_;
   std::vector<std::uint16_t> heap_;  ///< their places, that of the least in front
 };
