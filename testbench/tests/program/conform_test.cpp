@@ -25,9 +25,12 @@ std::vector<std::string> choices_of(const std::string& section, const std::strin
   return names;
 }
 
-void conforms(const std::string& family, const std::string& name) {
+void conforms(const std::string& family, const std::string& name,
+              const std::vector<std::string>& settings = {}) {
   const Folder folder;
-  const Outcome outcome = run(folder, {"conform", family, name});
+  std::vector<std::string> arguments = {"conform", family, name};
+  arguments.insert(arguments.end(), settings.begin(), settings.end());
+  const Outcome outcome = run(folder, arguments);
   INFO(family << " " << name << "\n" << outcome.out << outcome.err);
   CHECK(outcome.code == 0);
 }
@@ -55,7 +58,9 @@ TEST_CASE("conform timing says what the part does not have", "[program]") {
 
 TEST_CASE("every timing and reliability model conforms, whole drives included", "[program][slow]") {
   conforms("timing", "table");
-  conforms("timing", "formula");
+  conforms("timing", "formula",
+           {"--set", "ssd.flash.part.read=base * (1 + 0.001*age_days)", "--set",
+            "ssd.flash.part.program=base * (1 - 0.1*layer/100)"});
   all_conform("reliability", "ssd.flash.reliability", "model", 4);
 }
 
