@@ -17,6 +17,7 @@ constexpr double k_most_writes = 2.0 / 3;  ///< of all, from which on collection
 /// Of the time of commands, up to which waits for dies are none: with dies for all that wait the
 /// rate would be a ninth higher at most.
 constexpr double k_hardly_waits = 0.1;
+constexpr const char* k_dies = "the dies";
 constexpr double k_most_of_time = 0.5;
 /// What is programmed for the host, to what it wrote, from which on mapping pages are written in
 /// parts. It is 2 where each write is half a page, and 1.25 where writes of four pages begin in the
@@ -168,11 +169,44 @@ bool says(const std::vector<Finding>& found, const Finding& finding) {
   });
 }
 
+/// Whether a command waits for dies under this cause, be it for the room that they make.
+bool waits_for_dies(const std::string& cause) {
+  return cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
+         cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
+         cause == "LBA hazard wait" || cause == "batch wait";
+}
+
+/// Whether a load whose own time this is spends some of it on this resource, or on waits that may
+/// come from it. Others' work keeps a resource busy beside loads that hardly ask for it.
+bool asks_for(const std::string& resource, const MeasuredDrive& drive) {
+  if (drive.whose.empty()) return true;
+  double all = 0;
+  double on_it = 0;
+  for (const Json& load : drive.loads) {
+    if (load["name"] != drive.whose) continue;
+    for (const auto& [name, operation] : load["operations"].items()) {
+      for (const auto& [cause, part] : operation["ledger"].items()) {
+        const double own = part["mean_ns"].get<double>() * operation["commands"].get<double>();
+        all += own;
+        const bool at_dies = cause == "sense" || cause == "program" || cause == "erase";
+        if (waits_for_dies(cause) || (at_dies && resource == k_dies)) {
+          on_it += own;
+          continue;
+        }
+        for (const Remedy& remedy : remedies_for(cause, drive, {drive.whose, name == "read"}))
+          if (remedy.cause == resource) on_it += own * remedy.share;
+      }
+    }
+  }
+  return on_it >= k_hardly_waits * all;
+}
+
 void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
   std::vector<std::pair<double, Resource>> busy;
   for (const Utilisation& use : drive.uses) {
     const std::optional<Resource> resource = drive.limiting(use);
-    if (resource && load_of(use) >= k_busy_resource) busy.emplace_back(load_of(use), *resource);
+    if (resource && load_of(use) >= k_busy_resource && asks_for(resource->name, drive))
+      busy.emplace_back(load_of(use), *resource);
   }
   std::stable_sort(busy.begin(), busy.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   for (const auto& [share, resource] : busy) {
@@ -190,13 +224,6 @@ struct TimeOfCommands {
   double waits = 0;   ///< for dies, be it for the room that they make
   double behind = 0;  ///< of those, behind traffic of the map
 };
-
-/// Whether a command waits for dies under this cause, be it for the room that they make.
-bool waits_for_dies(const std::string& cause) {
-  return cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
-         cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
-         cause == "LBA hazard wait" || cause == "batch wait";
-}
 
 /// How many times the rate there would be at most if commands waited for nothing that others do,
 /// nor for what goes with `remedy`, and as many were outstanding as are (Little's law): of the load
@@ -294,7 +321,7 @@ bool dies_without_queue(const MeasuredDrive& drive, std::vector<Finding>& found)
 void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
   if (has_hot_dies(drive)) return hot_dies(*drive.use_of("dies"), drive, found);
   const double dies = drive.busy("dies");
-  if (dies < k_busy_resource) return;
+  if (dies < k_busy_resource || !asks_for(k_dies, drive)) return;
   if (dies_without_queue(drive, found)) return;
   const Remedy remedy = of_dies(drive, {});
   if (std::any_of(found.begin(), found.end(),

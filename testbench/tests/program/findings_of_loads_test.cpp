@@ -185,6 +185,30 @@ TEST_CASE("nothing waits for writes of loads that have not begun", "[program]") 
   }
 }
 
+TEST_CASE("what others keep busy does not bound a load that hardly asks for it", "[program]") {
+  const auto told = [](const Settings& settings) {
+    const Json report = run_with(settings, R"(ssd:
+  host: {lba_size: 4 KiB, queues: 2}
+  dram: {bandwidth: 400 MB/s}
+  flash: {channels: 4, ways: 1, user_capacity: 256 MiB, over_provisioning: 60 %, part: {file: parts/nand/mqsim-mlc.yaml, pages_per_block: 64}}
+load:
+  - {name: w, rw: randwrite, bs: 16k, iodepth: 16, number_ios: 2000}
+  - {name: t, rw: randtrim, bs: 8k, iodepth: 1, rate_iops: 1000, number_ios: 40}
+  - {name: rest, rw: randread, bs: 4k, iodepth: 1, rate_iops: 100, number_ios: 60}
+)");
+    std::string all;
+    for (const Json& one : report["findings"]) all += one["text"].get<std::string>() + "\n";
+    return all;
+  };
+  const std::string all = told({});
+  INFO(all);
+  CHECK(all.find("the time of w busy") != std::string::npos);
+  CHECK(all.find("the time of t busy") == std::string::npos);
+  // Trims that move data are writes.
+  CHECK(told({"load.1.rw=randwrite", "load.1.iodepth=16", "load.1.rate_iops=1000000"})
+            .find("the time of t busy") != std::string::npos);
+}
+
 TEST_CASE("what limits several loads in their own times is told of each", "[program]") {
   const std::string drive = drive_with(
       flash_of("channels: 2, ways: 2, bus: 50 MT/s, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
