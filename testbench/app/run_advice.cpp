@@ -210,7 +210,8 @@ ChosenLimits Run::chosen_limits() const {
                       scheduler.overtakes() && !scheduler.overdue(0, 0),
                       config.firmware.buffer.is_write_through(),
                       config.cpu.assignment.pins(),
-                      static_cast<double>(config.part.erase_latency) * 1e-12};
+                      static_cast<double>(config.part.erase_latency) * 1e-12,
+                      !config.dram_memory.foreign() && config.dram.arbitration == k_in_order};
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;

@@ -74,6 +74,16 @@ Remedy of_memory(const MeasuredDrive& drive) {
   return of_busiest(drive, {"bus", "DRAM", "SCM", "SCM banks"});
 }
 
+/// What look-ups in a map in memory wait for. They are short: where memory has time left, it is for
+/// all of a long access.
+Remedy of_look_ups(const MeasuredDrive& drive) {
+  constexpr double k_time_left = 0.7;
+  Remedy remedy = of_memory(drive);
+  if (drive.limits.memory_in_order && std::max(drive.busy("bus"), drive.busy("DRAM")) < k_time_left)
+    remedy.look_at = joined("ssd.dram.arbitration together with ssd.bus.arbitration", " or ", remedy.look_at);
+  return remedy;
+}
+
 /// Channels, or the lines that some of them share.
 Remedy of_channels(const MeasuredDrive& drive) {
   return of_busiest(drive, {"channels", "gangs"});
@@ -304,7 +314,8 @@ std::string suspend_latencies(const MeasuredDrive& drive) {
 /// Of a cause that has one remedy.
 Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
   if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
-  if (cause == "memory" || cause == "map fetch") return of_memory(drive);
+  if (cause == "map fetch") return of_look_ups(drive);
+  if (cause == "memory") return of_memory(drive);
   if (cause == "link") return {"the host link", "ssd.host.link", 0};
   if (cause == "interrupt wait")
     return {"interrupt coalescing", "ssd.host.coalesce_time or ssd.host.coalesce_count", 0};

@@ -18,6 +18,10 @@ double tail_of(const Json& report, const std::string& operation) {
   return results_of(report, operation)["latency"]["p99.9"].get<double>() / 1e3;
 }
 
+double tail_of_load(const Json& report, const std::string& operation, std::size_t load) {
+  return results_of(report, operation, load)["latency"]["p99.9"].get<double>() / 1e3;
+}
+
 /// How much of a latency a finding gives to this cause; 0: it does not name it.
 double share_told(const Json& finding, const std::string& cause) {
   const std::string text = finding["text"];
@@ -155,6 +159,26 @@ load: {rw: write, bs: 128k, iodepth: 16, io_size: 200m}
   const double now = iops_of(report, "write");
   CHECK(iops_of(run_with({"ssd.flash.bus=2400 MT/s"}, text), "write") < 1.1 * now);
   CHECK(iops_of(run_with({"ssd.dram.bandwidth=400 MB/s"}, text), "write") > 1.8 * now);
+}
+
+TEST_CASE("look-ups that wait for long transfers need turns, not bandwidth", "[program]") {
+  const std::string text = R"(ssd:
+  flash: {channels: 4, ways: 2, user_capacity: 1 GiB, over_provisioning: 40 %, part: {planes: 2, pages_per_block: 64, page_size: 16 KiB, read_latency: [20 us]}}
+firmware: {buffer: {capacity: 128 MiB, flush_at: 95 %}}
+precondition: {fill: 50 %, order: sequential}
+load:
+  - {name: w, rw: write, bs: 2m, iodepth: 4, rate: 200m, offset: 50%, size: 64m}
+  - {name: r, rw: randread, bs: 4k, iodepth: 1, size: 50%, time_based: true, runtime: 300 ms}
+)";
+  const Json report = run_with({}, text);
+  INFO(report["findings"].dump());
+  CHECK(told(report, "p99.9 of r read") == "the DRAM");
+  CHECK(told(report, "p99.9 of r read", "look_at") ==
+        "ssd.dram.arbitration together with ssd.bus.arbitration or ssd.dram.bandwidth");
+  const double tail = tail_of_load(report, "read", 1);
+  const Settings turns = {"ssd.dram.arbitration=round-robin", "ssd.bus.arbitration=round-robin"};
+  CHECK(tail_of_load(run_with(turns, text), "read", 1) < tail / 5);
+  CHECK(tail_of_load(run_with({"ssd.dram.bandwidth=6.4 GB/s"}, text), "read", 1) > tail / 4);
 }
 
 TEST_CASE("cores that take any work limit together", "[program]") {
