@@ -110,7 +110,7 @@ std::string size_text(Bytes bytes) {
                : fmt::format("{:.4g} {}", value, k_units[unit]);
 }
 
-std::string time_text(double seconds) {
+std::string span_text(double seconds) {
   if (seconds >= 2 * 86400.0) return fmt::format("{:.4g} days", seconds / 86400);
   if (seconds >= 2 * 3600.0) return fmt::format("{:.4g} h", seconds / 3600);
   if (seconds >= 1) return fmt::format("{:.4g} s", seconds);
@@ -219,14 +219,14 @@ std::string to_text(const TraceInfo& info) {
   }
   if (info.has_times) {
     const double rate = info.requests_per_second();
-    text += fmt::format("time span       {}, {} requests per second\n", time_text(info.seconds()),
+    text += fmt::format("time span       {}, {} requests per second\n", span_text(info.seconds()),
                         rate < 1000 ? fmt::format("{:.4g}", rate) : fmt::format("{:.0f}", rate));
   } else {
     text += "time span       none: the file has no time stamps\n";
   }
   if (info.out_of_order > 0) {
     text += fmt::format("  disorder      {} stamps out of order, by at most {}\n", info.out_of_order,
-                        time_text(static_cast<double>(info.largest_disorder) * 1e-12));
+                        span_text(static_cast<double>(info.largest_disorder) * 1e-12));
   }
   if (info.zero_size > 0) text += fmt::format("  skipped       {} requests without size\n", info.zero_size);
   add_volumes(text, info);
