@@ -10,8 +10,8 @@
 namespace tlmssd {
 
 struct MemoryCounters {
-  Picoseconds busy = 0;     ///< interface occupied, by all that is booked
-  Picoseconds waiting = 0;  ///< of accesses for earlier ones
+  Picoseconds busy = 0;  ///< interface occupied, by all that is booked
+  __int128 waiting = 0;  ///< of accesses for earlier ones, many of them at once: in all it may be years
   std::uint64_t reads = 0;
   std::uint64_t writes = 0;
   Bytes read_bytes = 0;

@@ -328,7 +328,7 @@ TEST_CASE("a memory with b_transport alone serves one access after another") {
   CHECK(counters.written_bytes == 64);
   CHECK(counters.busy == 300_ns);
   // The bus lets them through at 0, 1/8 and 3/8 ns.
-  CHECK(counters.waiting == 300_ns - 125 - 375);
+  CHECK(static_cast<Picoseconds>(counters.waiting) == 300_ns - 125 - 375);
 }
 
 TEST_CASE("a memory that queues by itself is called while it waits") {
