@@ -46,11 +46,11 @@ class SpaceLines {
   /// Others wait for what `job` needs.
   [[nodiscard]] bool must_queue(const ProgramJob& job) const { return lines_[line_of(job)].waiting > 0; }
   void begin(Waiter& waiter) {
-    ++line(waiter.job).waiting;
+    begin(waiter.job);
     waiters_.push(waiter);
   }
   void end(Waiter& waiter) {
-    --line(waiter.job).waiting;
+    end(waiter.job);
     waiters_.erase(waiter);
   }
   /// The same of a program for which no command waits: nothing is charged to it.

@@ -17,10 +17,7 @@ const ParameterTable<DramConfig>& DramConfig::timing_parameters() {
           .time("latency", &DramConfig::latency, {0, 1'000'000'000},
                 "from an access being served to its first byte; accesses overlap in it")
           .choice("arbitration", &DramConfig::arbitration, {k_in_order, k_round_robin},
-                  "in-order: a whole access after the other, however long; round-robin: a burst of each in "
-                  "turn, so that a "
-                  "short access does not wait for all of a long one; for the bus in front there is "
-                  "ssd.bus.arbitration");
+                  Turns::meaning("access") + "; for the bus in front there is ssd.bus.arbitration");
   return table;
 }
 

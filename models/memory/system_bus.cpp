@@ -26,10 +26,7 @@ const ParameterTable<SystemBusConfig>& SystemBusConfig::parameters() {
           .time("latency", &SystemBusConfig::latency, {0, 1'000'000'000},
                 "from the grant to the memory seeing the request")
           .choice("arbitration", &SystemBusConfig::arbitration, {k_in_order, k_round_robin},
-                  "in-order: a whole transfer after the other, however long; round-robin: a burst of each in "
-                  "turn, so "
-                  "that a short transfer does not wait for all of a long one; for the DRAM there is "
-                  "ssd.dram.arbitration");
+                  Turns::meaning("transfer") + "; for the DRAM there is ssd.dram.arbitration");
   return table;
 }
 

@@ -2,6 +2,12 @@
 
 namespace tlmssd {
 
+std::string Turns::meaning(const std::string& one) {
+  return "in-order: a whole " + one +
+         " after the other, however long; round-robin: a burst of each in turn, so that a short " + one +
+         " does not wait for all of a long one";
+}
+
 Turns::Span Turns::take_turns(Picoseconds arrival, Picoseconds time) {
   const Picoseconds start = arrival + wait(arrival, time);
   free_ = std::max(free_, arrival) + time;

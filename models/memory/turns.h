@@ -30,6 +30,8 @@ inline constexpr const char* k_round_robin = "round-robin";
 
 class Turns {
  public:
+  /// What they mean, for the parameter's sentence, where each `one` ("access") is served.
+  static std::string meaning(const std::string& one);
   explicit Turns(const std::string& arbitration) : shared_(arbitration == k_round_robin) {}
   struct Span {
     Picoseconds start;  ///< its own time begins, if it were served in one piece at the end of its wait

@@ -204,14 +204,15 @@ std::string Run::key_of_queue_depth() const {
 ChosenLimits Run::chosen_limits() const {
   const SsdConfig& config = simulation_->ssd().config();
   const Scheduler& scheduler = simulation_->ssd().flash().scheduler();
-  ChosenLimits limits{config.flash.suspends_programs(),
-                      config.flash.suspends_erases(),
-                      config.part.finishes_pulse(),
-                      scheduler.overtakes() && !scheduler.overdue(0, 0),
-                      config.firmware.buffer.is_write_through(),
-                      config.cpu.assignment.pins(),
-                      static_cast<double>(config.part.erase_latency) * 1e-12,
-                      !config.dram_memory.foreign() && config.dram.arbitration == k_in_order};
+  ChosenLimits limits{
+      .suspends_programs = config.flash.suspends_programs(),
+      .suspends_erases = config.flash.suspends_erases(),
+      .finishes_pulse = config.part.finishes_pulse(),
+      .prefers_reads = scheduler.overtakes() && !scheduler.overdue(0, 0),
+      .writes_through = config.firmware.buffer.is_write_through(),
+      .pins_stages = config.cpu.assignment.pins(),
+      .erase_seconds = static_cast<double>(config.part.erase_latency) * 1e-12,
+      .memory_in_order = !config.dram_memory.foreign() && config.dram.arbitration == k_in_order};
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;

@@ -33,8 +33,8 @@ struct RefreshLimitsConfig {
         .integer(
             "errors", Number{&C::errors}, {0, 65535},
             "wrong bits corrected in one frame at which the data of its block are moved; an attempt that "
-            "cannot "
-            "be decoded at the nominal pass voltage counts as more than any, whatever became of the next; "
+            "cannot be decoded at the nominal pass voltage counts as more than any, whatever became of the "
+            "next; "
             "0: never")
         .duration("patrol", Duration{&C::patrol}, {0, k_century},
                   "time between two looks at the age of all blocks; 0 s: none");

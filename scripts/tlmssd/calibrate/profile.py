@@ -99,20 +99,18 @@ class Profile:
             return f"{found}, 95 % from {low} to {high}"
         below = self.low is None and one.place(first) > EDGE
         above = self.high is None and one.place(last) < 1 - EDGE
-        if self.low is not None and self.high is None:
-            said = f"only bounded from below: at least {low}; "
-            return said + (
-                f"values above {high} were not looked at (give it more runs)"
-                if above
-                else f"it fits up to {high}, the end of the range"
+        if (self.low is None) != (self.high is None):
+            side, bound, open_end, fits, unseen = (
+                ("below", f"at least {low}", above, f"up to {high}", f"above {high}")
+                if self.high is None
+                else ("above", f"at most {high}", below, f"from {low} on", f"below {low}")
             )
-        if self.high is not None and self.low is None:
-            said = f"only bounded from above: at most {high}; "
-            return said + (
-                f"values below {low} were not looked at (give it more runs)"
-                if below
-                else f"it fits from {low} on, the end of the range"
+            rest = (
+                f"values {unseen} were not looked at (give it more runs)"
+                if open_end
+                else f"it fits {fits}, the end of the range"
             )
+            return f"only bounded from {side}: {bound}; {rest}"
         if any(first < value < last and rise > 1 for value, rise in self.points):
             said = (
                 f"not determined: values from {low} to {high} fit the measurements as well, others"

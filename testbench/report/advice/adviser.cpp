@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "models/base/quantity_text.h"
+#include "models/base/suggest.h"
 #include "testbench/report/advice/busy_parts.h"
 #include "testbench/report/advice/resources.h"
 #include "testbench/report/shown_results.h"
@@ -77,10 +78,11 @@ struct Evidence {
     return total["operations"]["write"]["commands"].get<double>() >=
            k_share_of_writes * total["commands"].get<double>();
   }
-  /// What makes the loads longer, and `others` before or behind it.
-  [[nodiscard]] std::string longer(std::vector<std::string> before,
-                                   const std::vector<std::string>& behind = {}) const {
-    for (const LoadEnd& load : facts.loads) add(before, load.longer_by);
+  /// What makes these loads longer, and other parameters before or behind it.
+  [[nodiscard]] static std::string longer(const std::vector<const LoadEnd*>& loads,
+                                          std::vector<std::string> before,
+                                          const std::vector<std::string>& behind = {}) {
+    for (const LoadEnd* const load : loads) add(before, load->longer_by);
     add(before, behind);
     return choice(before);
   }
@@ -102,12 +104,8 @@ struct Evidence {
     for (const std::string& key : more)
       if (std::find(keys.begin(), keys.end(), key) == keys.end()) keys.push_back(key);
   }
-  /// "a, b or c".
   [[nodiscard]] static std::string choice(const std::vector<std::string>& keys) {
-    if (keys.empty()) return "load";
-    std::string text = keys.front();
-    for (std::size_t i = 1; i < keys.size(); ++i) text += (i + 1 < keys.size() ? ", " : " or ") + keys[i];
-    return text;
+    return keys.empty() ? "load" : any_of(keys, keys.size());
   }
   [[nodiscard]] double spare() const { return static_cast<double>(facts.flash - facts.user); }
 };
@@ -137,7 +135,7 @@ void short_for_amplification(const Evidence& e) {
   e.say(fmt::format("{} were written and {} of them programmed, {:.2g} times the spare flash of {}: write "
                     "amplification and collection need some turnovers to settle",
                     bytes_text(e.written()), bytes_text(flushed), flushed / e.spare(), bytes_text(e.spare())),
-        e.longer({}, {"precondition"}));
+        Evidence::longer(e.all_loads(), {}, {"precondition"}));
 }
 
 /// The part of an operation's latency that is a wait for flash or for room, as a share of it.
@@ -174,7 +172,7 @@ void buffer_holds_load(const Evidence& e) {
   e.say(fmt::format("all that was written, {}, fits into the {} of write buffer or cache: write "
                     "latencies and rates are those of the memory",
                     bytes_text(e.written()), bytes_text(buffer)),
-        e.longer({"firmware.buffer.capacity"}));
+        Evidence::longer(e.all_loads(), {"firmware.buffer.capacity"}));
 }
 
 /// A read that may not wait copies nothing into a full cache, and evicts nothing from it. Where
@@ -442,13 +440,10 @@ void not_steady(const Evidence& e) {
   if (!e.measured()) return;
   const std::vector<const LoadEnd*> drifting = loads_with(Course::drifting, e);
   if (drifting.empty()) return;
-  std::vector<std::string> keys;
-  for (const LoadEnd* const load : drifting) Evidence::add(keys, load->longer_by);
-  Evidence::add(keys, {"precondition"});
   e.say("the bandwidth of " + names_of(drifting) +
             " still changes: over five rounds it is outside 20 % of range or 10 % of slope "
             "(SNIA PTS), so that a longer run gives other figures",
-        Evidence::choice(keys));
+        Evidence::longer(drifting, {}, {"precondition"}));
 }
 
 void warm_up_visible(const Evidence& e) {
@@ -588,8 +583,7 @@ const std::vector<AdviserRule>& rules() {
        {}},
       {"out-of-reach",
        "a limit of refresh, of the window of an ECC policy or of the interval of pass voltages is one that "
-       "this run "
-       "cannot come to",
+       "this run cannot come to",
        out_of_reach,
        Judges::drive,
        {}},

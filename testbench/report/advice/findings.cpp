@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 #include <optional>
 
 #include "models/base/quantity_text.h"
@@ -176,6 +177,20 @@ bool waits_for_dies(const std::string& cause) {
          cause == "LBA hazard wait" || cause == "batch wait";
 }
 
+/// Whether an array works for the command itself under this cause.
+bool works_for(const std::string& cause) {
+  return cause == "sense" || cause == "program" || cause == "erase";
+}
+
+/// Calls use(operation, cause, time) for all that the commands of a load (its results) spent.
+void each_cause(
+    const Json& load,
+    const std::function<void(const std::string& operation, const std::string& cause, double time)>& use) {
+  for (const auto& [name, operation] : load["operations"].items())
+    for (const auto& [cause, part] : operation["ledger"].items())
+      use(name, cause, part["mean_ns"].get<double>() * operation["commands"].get<double>());
+}
+
 /// Whether a load whose own time this is spends some of it on this resource, or on waits that may
 /// come from it. Others' work keeps a resource busy beside loads that hardly ask for it.
 bool asks_for(const std::string& resource, const MeasuredDrive& drive) {
@@ -184,19 +199,15 @@ bool asks_for(const std::string& resource, const MeasuredDrive& drive) {
   double on_it = 0;
   for (const Json& load : drive.loads) {
     if (load["name"] != drive.whose) continue;
-    for (const auto& [name, operation] : load["operations"].items()) {
-      for (const auto& [cause, part] : operation["ledger"].items()) {
-        const double own = part["mean_ns"].get<double>() * operation["commands"].get<double>();
-        all += own;
-        const bool at_dies = cause == "sense" || cause == "program" || cause == "erase";
-        if (waits_for_dies(cause) || (at_dies && resource == k_dies)) {
-          on_it += own;
-          continue;
-        }
-        for (const Remedy& remedy : remedies_for(cause, drive, {drive.whose, name == "read"}))
-          if (remedy.cause == resource) on_it += own * remedy.share;
+    each_cause(load, [&](const std::string& operation, const std::string& cause, double own) {
+      all += own;
+      if (waits_for_dies(cause) || (works_for(cause) && resource == k_dies)) {
+        on_it += own;
+        return;
       }
-    }
+      for (const Remedy& remedy : remedies_for(cause, drive, {drive.whose, operation == "read"}))
+        if (remedy.cause == resource) on_it += own * remedy.share;
+    });
   }
   return on_it >= k_hardly_waits * all;
 }
@@ -235,18 +246,16 @@ double at_this_depth(const Remedy& remedy, const MeasuredDrive& drive) {
     if (!drive.meet(drive.whose, load) || (!drive.whose.empty() && load["name"] != drive.whose)) continue;
     double all = 0;
     double left = 0;
-    for (const auto& [name, operation] : load["operations"].items()) {
-      const Asker asker{load["name"].get<std::string>(), name == "read"};
-      for (const auto& [cause, part] : operation["ledger"].items()) {
-        const double time = part["mean_ns"].get<double>() * operation["commands"].get<double>();
-        all += time;
-        const bool may_wait = cause == "suspend" || cause == "retry" || cause == "read ahead" ||
-                              (cause == "map fetch" && has_map_in_flash(drive));
-        const bool goes = may_wait || waits_for_dies(cause) || cause.ends_with(" wait") ||
-                          remedies_for(cause, drive, asker).front().cause == remedy.cause;
-        if (!goes) left += time;
-      }
-    }
+    const std::string whose = load["name"];
+    each_cause(load, [&](const std::string& operation, const std::string& cause, double time) {
+      all += time;
+      const bool may_wait = cause == "suspend" || cause == "retry" || cause == "read ahead" ||
+                            (cause == "map fetch" && has_map_in_flash(drive));
+      const bool goes =
+          may_wait || waits_for_dies(cause) || cause.ends_with(" wait") ||
+          remedies_for(cause, drive, {whose, operation == "read"}).front().cause == remedy.cause;
+      if (!goes) left += time;
+    });
     if (all > 0) most = std::max(most, all / std::max(left, all / k_no_bound));
   }
   return most > 0 ? most : k_no_bound;
@@ -276,20 +285,17 @@ TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
   double all = 0;
   for (const Json& load : drive.loads) {
     if (!drive.meet(drive.whose, load)) continue;
-    for (const Json& operation : load["operations"]) {
-      for (const auto& [cause, part] : operation["ledger"].items()) {
-        const double own = part["mean_ns"].get<double>() * operation["commands"].get<double>();
-        all += own;
-        if (cause == "sense" || cause == "program" || cause == "erase") {
-          time.arrays += own;
-        } else if (cause == "map fetch" && has_map_in_flash(drive)) {
-          time.map += own;
-        } else if (waits_for_dies(cause)) {
-          time.waits += own;
-          if (cause == "die busy: map") time.behind += own;
-        }
+    each_cause(load, [&](const std::string& /*operation*/, const std::string& cause, double own) {
+      all += own;
+      if (works_for(cause)) {
+        time.arrays += own;
+      } else if (cause == "map fetch" && has_map_in_flash(drive)) {
+        time.map += own;
+      } else if (waits_for_dies(cause)) {
+        time.waits += own;
+        if (cause == "die busy: map") time.behind += own;
       }
-    }
+    });
   }
   if (all == 0) return time;
   return {time.arrays / all, time.map / all, time.waits / all, time.behind / all};
