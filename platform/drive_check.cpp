@@ -199,9 +199,14 @@ std::unique_ptr<firmware::Firmware> make_firmware(const SsdConfig& config, firmw
   return firmware;
 }
 
+std::string steady_only_by_writing(const SsdConfig& config, const firmware::Firmware& firmware) {
+  if (config.part.grown_bad_blocks > 0) return "ssd.flash.part.grown_bad_blocks is not modelled";
+  return firmware.steady_only_by_writing();
+}
+
 void check_steady(const SsdConfig& config, const firmware::Firmware& firmware, std::uint32_t cycles) {
   const std::uint32_t bears = config.part.least_endurance();
-  if (bears == 0 || !firmware.steady_only_by_writing().empty()) return;
+  if (bears == 0 || !steady_only_by_writing(config, firmware).empty()) return;
   const std::uint32_t needed = cycles + firmware.steady_cycles(config.seed);
   if (needed <= bears) return;
   NandPart part = config.part;

@@ -27,6 +27,9 @@ std::unique_ptr<BitErrors> make_bit_errors(const SsdConfig& config);
 /// it. Throws InputError.
 std::unique_ptr<firmware::Firmware> make_firmware(const SsdConfig& config, firmware::Hardware& hardware,
                                                   const firmware::DriveShape& shape);
+/// Why the drive cannot be brought into steady state but by writing it; empty: its firmware can
+/// draw it.
+[[nodiscard]] std::string steady_only_by_writing(const SsdConfig& config, const firmware::Firmware& firmware);
 /// Throws InputError when blocks that have been through `cycles` P/E cycles would wear out in being
 /// brought into steady state.
 void check_steady(const SsdConfig& config, const firmware::Firmware& firmware, std::uint32_t cycles);

@@ -241,6 +241,10 @@ void Ssd::idle() {
   if (!drained_) throw std::logic_error("work in idle time did not end at once");
 }
 
+std::string Ssd::steady_only_by_writing() const {
+  return tlmssd::steady_only_by_writing(config_, *firmware_);
+}
+
 std::string Ssd::make_steady(const firmware::SteadyOrder& order) {
   check_steady(config_, *firmware_, cycles_);
   firmware::SteadyOrder bearable = order;
@@ -257,6 +261,7 @@ std::uint64_t Ssd::fill(const firmware::FillOrder& order) {
   // Models of others' may look at addresses in the write buffer, which a fill of pages goes
   // through.
   if (!foreign_memories().empty()) return 0;
+  if (config_.part.grown_bad_blocks > 0) return 0;  // some of its programs fail
   cpu_->begin_untimed();
   return firmware_->fill(order);
 }

@@ -95,7 +95,7 @@ class Ssd : public sc_core::sc_module {
   /// be drained and untimed.
   void idle();
   /// Why the drive cannot be brought into steady state but by writing it; empty: make_steady() can.
-  [[nodiscard]] std::string steady_only_by_writing() const { return firmware_->steady_only_by_writing(); }
+  [[nodiscard]] std::string steady_only_by_writing() const;
   /// Brings the drive, which must be untimed and never written, into steady state
   /// (firmware::Firmware::make_steady).
   std::string make_steady(const firmware::SteadyOrder& order);

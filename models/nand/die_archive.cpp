@@ -81,7 +81,11 @@ void DieState::report(StatisticsSink& sink) const {
   sink.value("copies", counts_.copies, "pages",
              "pages copied within the die, counted per plane; also among senses and programs");
   sink.value("erases", counts_.erases, "blocks", "blocks erased, counted per plane when the array begins");
-  sink.value("erase_failures", counts_.erase_failures, "blocks", "blocks whose erase failed: worn out");
+  sink.value("erase_failures", counts_.erase_failures, "blocks",
+             "blocks whose erase failed: worn out, or gone bad");
+  if (part_.grown_bad_blocks > 0)
+    sink.value("program_failures", counts_.program_failures, "pages",
+               "of the programs, those that failed: their blocks have gone bad");
   if (slc_pages_ != 0) report_modes(sink);
 }
 

@@ -208,8 +208,12 @@ std::uint32_t DieState::program(FlashOp& op, std::uint32_t limit, Picoseconds no
     Block& block = blocks_[at(index(op.plane) + p, index(op.block))];
     if (block.next_page == 0) block.programmed_at = clock(now);
     const std::uint32_t slot = (p * op.pages + done) * units_per_page_;
-    store_pages(block, contents_->block_to_write(die_, index(op.plane) + p, index(op.block)),
-                first * units_per_page_, op, slot, pages * units_per_page_);
+    UnitContent* const units = contents_->block_to_write(die_, index(op.plane) + p, index(op.block));
+    if (program_fails(op, index(op.plane) + p)) {
+      fail_pages(op, units, first * units_per_page_, pages * units_per_page_);
+    } else {
+      store_pages(block, units, first * units_per_page_, op, slot, pages * units_per_page_);
+    }
     block.next_page = first + pages;
   }
   counts_.programs += std::uint64_t{pages} * op.planes;
@@ -241,10 +245,14 @@ std::uint32_t DieState::copyback(FlashOp& op, Picoseconds now) {
     const Block& from = blocks_[at(plane, index(op.source_block))];
     Block& block = blocks_[at(plane, index(op.block))];
     if (block.next_page == 0) block.programmed_at = clock(now);
-    copy_pages(from, contents_->block(die_, plane, index(op.source_block)), block,
-               contents_->block_to_write(die_, plane, index(op.block)),
-               (index(op.source_page) + done) * units_per_page_, first * units_per_page_,
-               pages * units_per_page_);
+    UnitContent* const units = contents_->block_to_write(die_, plane, index(op.block));
+    if (program_fails(op, plane)) {
+      fail_pages(op, units, first * units_per_page_, pages * units_per_page_);
+    } else {
+      copy_pages(from, contents_->block(die_, plane, index(op.source_block)), block, units,
+                 (index(op.source_page) + done) * units_per_page_, first * units_per_page_,
+                 pages * units_per_page_);
+    }
     block.next_page = first + pages;
   }
   const std::uint64_t copied = std::uint64_t{pages} * op.planes;
@@ -298,7 +306,8 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
     block.disturb = 0;
     block.programmed_at = 0;
     block.slc = op.mode == BlockMode::slc ? 1 : 0;
-    if (worn_out(plane, index(op.block), op.mode)) {
+    const GrownBad bad = grown_bad(plane, op.block);
+    if ((bad.has && bad.at_erase) || worn_out(plane, index(op.block), op.mode)) {
       block.failed = 1;
       op.status = FlashStatus::erase_failed;
       ++counts_.erase_failures;
@@ -369,6 +378,16 @@ void DieState::store_pages(Block& block, UnitContent* units, std::uint32_t first
     Mixed& mixed = mixed_of(block);
     mixed.slots.push_back(first_unit + i);  // pages are programmed in order, so slots ascend
     mixed.stamps.insert(mixed.stamps.end(), stamps, stamps + stamps_per_unit_);
+  }
+}
+
+/// The program of these units has failed: there is nothing in them.
+void DieState::fail_pages(FlashOp& op, UnitContent* units, std::uint32_t first_unit, std::uint32_t count) {
+  op.status = FlashStatus::program_failed;
+  counts_.program_failures += count / units_per_page_;
+  for (std::uint32_t i = first_unit; i < first_unit + count; ++i) {
+    units[i].spare = k_no_unit;
+    units[i].stamp = k_zeros;
   }
 }
 
@@ -496,6 +515,25 @@ bool DieState::worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode
   if (slc == 0) return native > endurance_native;
   const std::uint64_t endurance_slc = endurance(p, b, BlockMode::slc);
   return native * endurance_slc + slc * endurance_native > endurance_native * endurance_slc;
+}
+
+DieState::GrownBad DieState::grown_bad(std::uint32_t plane, BlockId block) const {
+  if (part_.grown_bad_blocks == 0 || part_.endurance == 0) return {};
+  const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(plane, index(block));
+  RandomStream stream(seed_ ^ (place * k_golden), "grown bad blocks");
+  if (stream.uniform() >= part_.grown_bad_blocks) return {};
+  const double from = stream.uniform();
+  const bool at_erase = stream.uniform() < 0.5;
+  const double page = stream.uniform();
+  const PlaneId p{plane};
+  const bool replaced = from * endurance(p, block) < cycles_before_;
+  return {!replaced && wear(p, block) >= from, at_erase, page};
+}
+
+/// Whether the program `op` fails in this plane.
+bool DieState::program_fails(const FlashOp& op, std::uint32_t plane) const {
+  const GrownBad bad = grown_bad(plane, op.block);
+  return bad.has && !bad.at_erase && index(op.page) + op.pages > bad.page * pages_in(op.mode);
 }
 
 }  // namespace tlmssd

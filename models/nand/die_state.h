@@ -19,6 +19,13 @@
 // block's life is over when cycles / endurance, summed over both modes, exceeds 1 (A: linear
 // damage, as Palmgren and Miner's rule has it for fatigue).
 //
+// Blocks go bad before that where the part has `grown_bad_blocks`: so large a share of the blocks,
+// each at a point of its life that is uniform between its beginning and its end (A), one half at
+// an erase, the other at the program of a page that is drawn as well (A). From then on that erase
+// fails, or the programs of that page and those behind it. A program that fails leaves nothing in
+// its pages that could be read; the pages before it stay readable. Blocks whose point lies before
+// the cycles that the drive is aged by are good: age() stands for a drive that has replaced them.
+//
 // Memory: 6 bytes per unit of a block that has ever held data (content_store.h), 32 bytes per such
 // block (36 where the part has an SLC mode), nothing for the others. A unit whose blocks were not
 // written together (512-byte writes) costs 4 + 2 bytes per stamp more. The units of a block that a
@@ -179,6 +186,7 @@ class DieState {
     std::uint64_t copies = 0;    ///< pages sensed and programmed by copybacks, which count among the above
     std::uint64_t erases = 0;    ///< blocks erased
     std::uint64_t erase_failures = 0;
+    std::uint64_t program_failures = 0;  ///< pages whose program failed
     // Of these, in SLC mode; folds: copies from SLC to native mode.
     std::uint64_t slc_senses = 0;
     std::uint64_t slc_programs = 0;
@@ -252,6 +260,7 @@ class DieState {
                 std::uint32_t pages, Picoseconds now);
   void store_pages(Block& block, UnitContent* units, std::uint32_t first_unit, const FlashOp& op,
                    std::uint32_t slot, std::uint32_t count);
+  void fail_pages(FlashOp& op, UnitContent* units, std::uint32_t first_unit, std::uint32_t count);
   void copy_pages(const Block& from, const UnitContent* source, Block& to, UnitContent* units,
                   std::uint32_t first_source, std::uint32_t first_unit, std::uint32_t count);
   Mixed& mixed_of(Block& block);
@@ -262,6 +271,14 @@ class DieState {
   void archive_content(Archive& a, std::uint64_t i);
   void archive_fill(Archive& a);
   [[nodiscard]] bool worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode) const;
+  /// When a block goes bad before its endurance is used up.
+  struct GrownBad {
+    bool has = false;       ///< it is in force by now
+    bool at_erase = false;  ///< its erases fail; else programs
+    double page = 0;        ///< of these, the ones of pages from here on, as a share of the block
+  };
+  [[nodiscard]] GrownBad grown_bad(std::uint32_t plane, BlockId block) const;
+  [[nodiscard]] bool program_fails(const FlashOp& op, std::uint32_t plane) const;
   [[nodiscard]] std::uint32_t weighted_erases(std::size_t i) const;
   void report_modes(StatisticsSink& sink) const;
 

@@ -191,7 +191,7 @@ const Rows& rows_of_hardware() {
        {"cache_read", "cache_program", "t_rcbsy", "t_cbsy"},
        [](const Around& a) { return a.in<FlashConfig>("ssd.flash").cache_operations; }},
       {"ssd.flash.part",
-       {"endurance_spread"},
+       {"endurance_spread", "grown_bad_blocks"},
        [](const Around& a) { return a.here<NandPart>().endurance > 0; }},
       {"ssd.flash.reliability", {"slc_error_share"}, has_slc_mode},
       {"ssd.flash.reliability",

@@ -214,12 +214,12 @@ Conformance conform_whole_runs(const WholeRunOptions& options) {
     });
   }
   if (!options.foreign.empty()) check_firmware(runs, found);
-  found.check("a drive that wears out ends read-only, not wrong", [&]() -> std::string {
+  found.check("a drive whose blocks go bad and wear out ends read-only, not wrong", [&]() -> std::string {
     // More than every block can be written in its life, whatever the write amplification.
     if (std::string wrong = runs.run(
             "worn", {"--set", "ssd.flash.part.endurance=8", "--set", "ssd.flash.part.endurance_spread=5 %",
-                     "--set", "load.number_ios=600000", "--set", "load.io_size=3g", "--set",
-                     "run.timed=false", "--set", "run.errors=accept"});
+                     "--set", "ssd.flash.part.grown_bad_blocks=20 %", "--set", "load.number_ios=600000",
+                     "--set", "load.io_size=3g", "--set", "run.timed=false", "--set", "run.errors=accept"});
         !wrong.empty())
       return wrong;
     return runs.refused_writes("worn") ? "" : "it takes writes after every block has been worn out";

@@ -109,7 +109,11 @@ PartTable&& features(PartTable&& table) {
       .shapes_state()
       .share("endurance_spread", &NandPart::endurance_spread, {0, 0.2},
              "standard deviation of the endurance from block to block, as a share of it (normal, cut off at "
-             "4 sigma)");
+             "4 sigma)")
+      .share(
+          "grown_bad_blocks", &NandPart::grown_bad_blocks, {0, 1},
+          "share of the blocks that go bad before their endurance is used up: half of them fail at a "
+          "program, half at an erase, at a cycle that is drawn; data sheets say how many blocks stay valid");
 }
 
 PartTable&& slc_mode(PartTable&& table) {

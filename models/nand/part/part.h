@@ -77,6 +77,7 @@ struct NandPart {
   std::uint32_t endurance = 10'000;
   double endurance_spread = 0;
   static constexpr double k_spread_cut_off = 4;  ///< standard deviations
+  double grown_bad_blocks = 0;
 
   // SLC mode: a block of one bit per cell. Latencies of 0: the part has no such mode.
   Picoseconds slc_read_latency = 0;

@@ -11,5 +11,5 @@ TEST_CASE("a run that ends well and leaves no report is a failure") {
   CHECK_FALSE(found.failed("a drive runs untimed"));
   CHECK(found.failed("the same seed gives the same report to the byte"));
   CHECK(found.failed("a snapshot in the middle changes nothing"));
-  CHECK(found.failed("a drive that wears out ends read-only, not wrong"));
+  CHECK(found.failed("a drive whose blocks go bad and wear out ends read-only, not wrong"));
 }

@@ -7,6 +7,7 @@
 
 #include "models/base/memory_archive.h"
 #include "testbench/tests/drive/mixed_load.h"
+#include "testbench/tests/support/statistics_of.h"
 
 namespace tlmssd::drive_tests {
 namespace {
@@ -133,6 +134,83 @@ TEST_CASE("a worn-out drive goes read-only without simulated time", "[drive]") {
   std::vector<Load> all = one(read_all(size, 1));
   simulation.run_untimed(all);
   CHECK(simulation.scoreboard().mismatches() == 0);
+}
+
+namespace {
+
+/// A drive of which blocks go bad all the time, while no block wears out.
+SsdConfig failing_drive() {
+  SsdConfig config = worn_drive();
+  config.part.endurance = 600;
+  config.part.endurance_spread = 0;
+  config.part.grown_bad_blocks = 0.25;
+  config.part.blocks_per_plane = 48;
+  return config;
+}
+
+/// Programs and erases fail, and the host never learns of it.
+void blocks_go_bad(const SsdConfig& config, std::uint64_t seed) {
+  Simulation simulation(config);
+  const DriveSize size = simulation.drive_size();
+  run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
+  std::vector<Load> loads =
+      one(mixed_load({.requests = 30'000, .depth = 16, .reads = 20, .hot_blocks = 1'000'000}, size, seed));
+  Measurement measurement({"load"});
+  simulation.run(loads, measurement);
+  simulation.drain();
+  const std::map<std::string, double> statistics = test::statistics_of(simulation.ssd());
+  CHECK(statistics.at("firmware/flash/program failures") > 0);
+  CHECK(statistics.at("firmware/flash/erase failures") > 0);
+  INFO(statistics.at("firmware/blocks/erases mean")
+       << " erases, " << statistics.at("firmware/blocks/retired") << " retired");
+  CHECK_FALSE(simulation.ssd().ftl().read_only());
+  CHECK(simulation.driver().failed() == 0);
+  std::vector<Load> all = one(read_all(size, 8));
+  Measurement reading({"all"});
+  simulation.run(all, reading);
+  CHECK(reading.load(0).operation(HostOpcode::read).errors() == 0);
+  CHECK(simulation.scoreboard().mismatches() == 0);
+}
+
+}  // namespace
+
+TEST_CASE("blocks that go bad are replaced: write-back", "[drive]") {
+  blocks_go_bad(failing_drive(), 11);
+}
+
+TEST_CASE("blocks that go bad are replaced: write-through, multi-plane, word lines", "[drive]") {
+  SsdConfig config = failing_drive();
+  config.part.grown_bad_blocks = 0.1;  // a block here is one of each plane
+  config.part.cell = "tlc";
+  config.part.program_unit = "word-line";
+  config.part.pages_per_block = 18;
+  config.part.planes = 2;
+  config.firmware.allocation.multi_plane = true;
+  config.firmware.buffer.mode = "write-through";
+  blocks_go_bad(config, 12);
+}
+
+TEST_CASE("blocks that go bad are replaced: map on flash", "[drive]") {
+  SsdConfig config = failing_drive();
+  config.firmware.mapping.scheme = "dftl";
+  blocks_go_bad(config, 13);
+}
+
+TEST_CASE("blocks that go bad are replaced: blocks in SLC mode, copies on the die", "[drive]") {
+  SsdConfig config = worn_pslc_drive("wait");
+  config.part.endurance = 600;
+  config.part.slc_endurance = 1200;
+  config.part.endurance_spread = 0;
+  config.part.grown_bad_blocks = 0.3;
+  config.part.blocks_per_plane = 48;
+  config.firmware.pslc.fold_by = "copyback";
+  blocks_go_bad(config, 14);
+}
+
+TEST_CASE("a drive whose blocks go bad is written from the start, page by page", "[drive]") {
+  Simulation simulation(failing_drive());
+  CHECK(simulation.ssd().steady_only_by_writing() == "ssd.flash.part.grown_bad_blocks is not modelled");
+  CHECK(simulation.ssd().fill({}) == 0);
 }
 
 TEST_CASE("a read-only drive can be saved and restored", "[drive]") {

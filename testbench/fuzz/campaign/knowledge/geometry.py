@@ -52,6 +52,9 @@ def _draw_part(d):
                                  "slc_erase_latency", "program_passes", "multi_plane"),
               endurance=[0, 3, 20, 100, 10000], spare_size=[0, 448, 1872], erase_latency=[_MS, 3 * _MS],
               name=["a part", "x-1"], source=["made up"])
+    if d.chance(0.06):
+        d.put(part, "endurance", d.pick(10, 40, 200))
+        d.put(part, "grown_bad_blocks", d.pick(0.02, 0.2, 1))
     if not f.has_slc:
         d.drop(part, "slc_endurance")
     f.part_suspends = d.get(part, "suspend")
