@@ -78,7 +78,8 @@ TEST_CASE("as many blocks as the part says go bad in their life: half at a progr
   }
 }
 
-TEST_CASE("a block that has gone bad fails again, and what it held before can be read, the failed page cannot") {
+TEST_CASE(
+    "a block that has gone bad fails again, and what it held before can be read, the failed page cannot") {
   Die die(failing_part(), 4096, 1);
   std::uint32_t block = 0;
   End end = live(die, block);
