@@ -11,13 +11,12 @@ namespace tlmssd {
 
 const ParameterTable<AgeConfig>& AgeConfig::parameters() {
   using C = AgeConfig;
-  constexpr double k_century = 100 * 365.0 * 86'400;
   static const auto table =
       ParameterTable<C>{}
           .integer("cycles", &C::cycles, {0, 1'000'000},
                    "program/erase cycles that every block has been through before preconditioning")
           .shapes_state()
-          .duration("retention", &C::retention, {0, k_century},
+          .duration("retention", &C::retention, {0, C::k_longest},
                     "time that the preconditioned drive rests before the load")
           .shapes_state()
           .temperature("temperature", &C::temperature, {RetentionClock::k_coldest, RetentionClock::k_hottest},
@@ -25,7 +24,7 @@ const ParameterTable<AgeConfig>& AgeConfig::parameters() {
           .shapes_state()
           .flag("powered", &C::powered, "the firmware looks after the data while it rests (firmware.refresh)")
           .shapes_state()
-          .integer("reads", &C::reads, {0, 100'000'000},
+          .integer("reads", &C::reads, {0, C::k_most_reads},
                    "reads of every page that holds data, after preconditioning")
           .shapes_state();
   return table;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "models/base/input_error.h"
+#include "models/nand/reliability/retention_clock.h"
 
 namespace tlmssd {
 
@@ -57,7 +58,17 @@ const ParameterTable<PreconditionStep>& PreconditionStep::parameters() {
           .flag("idle", &PreconditionStep::idle,
                 "then the drive is left alone until its firmware has nothing more to do in idle time: "
                 "collecting up to "
-                "gc.idle_target, folding up to pslc.idle_target (needs gc.idle_after)");
+                "gc.idle_target, folding up to pslc.idle_target (needs gc.idle_after)")
+          .duration("rest", &PreconditionStep::rest, {0, AgeConfig::k_longest},
+                    "time that passes at the end of the step, in which data age; the next step goes on from "
+                    "there")
+          .temperature("temperature", &PreconditionStep::temperature,
+                       {RetentionClock::k_coldest, RetentionClock::k_hottest},
+                       "temperature at which it rests")
+          .flag("powered", &PreconditionStep::powered,
+                "the firmware looks after the data while it rests (firmware.refresh)")
+          .integer("reads", &PreconditionStep::reads, {0, AgeConfig::k_most_reads},
+                   "reads of every page that holds data, after the rest");
   return table;
 }
 
@@ -215,9 +226,10 @@ std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::siz
   if (step.overwrite > 0) made.overwrite();
   if (step.trim > 0) made.trim();
   std::vector<Load> loads = made.take();
-  if (loads.empty() && !step.idle && !step.steady.wanted())
+  if (loads.empty() && !step.idle && !step.steady.wanted() && !step.ages())
     throw InputError(fmt::format(
-        "precondition.{}: nothing to do: give fill, overwrite, trim, state, until or idle", number));
+        "precondition.{}: nothing to do: give fill, overwrite, trim, state, until, idle, rest or reads",
+        number));
   return loads;
 }
 

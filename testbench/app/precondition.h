@@ -1,5 +1,5 @@
 // How a drive is brought into the state from which a measurement starts: written once, overwritten
-// so many times, trimmed.
+// so many times, trimmed, left to rest; several steps are the phases of a life.
 //
 // Every step is a load in fio's words that runs untimed through the debug path of the same sockets
 // and the same firmware, so a preconditioned drive has a real mapping, real block states and real
@@ -11,6 +11,7 @@
 
 #include "models/base/input_error.h"
 #include "models/base/parameters.h"
+#include "testbench/app/age.h"
 #include "testbench/app/steady_rounds.h"
 #include "testbench/loads/load.h"
 
@@ -32,6 +33,10 @@ struct PreconditionStep {
   std::uint32_t iodepth = 32;  ///< of what is written until steady
   bool sustained = false;      ///< the host never pauses, the load behind it neither
   bool idle = false;           ///< afterwards the firmware does all that it would do in idle time
+  double rest = 0;             ///< seconds that then pass; the four are as in AgeConfig
+  double temperature = 40;     ///< degrees Celsius, of that time
+  bool powered = false;        ///< the firmware patrols and refreshes meanwhile
+  std::uint32_t reads = 0;     ///< of every page that holds data
   SteadyConfig steady;         ///< whether, and until when, it writes on in simulated time
   static PreconditionStep read(const ParameterValues& values);
   static const ParameterTable<PreconditionStep>& parameters();
@@ -41,8 +46,15 @@ struct PreconditionStep {
   [[nodiscard]] bool makes_requests() const {
     return fill > 0 || overwrite > 0 || trim > 0 || steady.wanted();
   }
+  /// What the drive goes through at the end of the step.
+  [[nodiscard]] AgeConfig age() const {
+    return {.cycles = 0, .retention = rest, .temperature = temperature, .powered = powered, .reads = reads};
+  }
+  [[nodiscard]] bool ages() const { return rest > 0 || reads > 0; }
   /// Whether it says anything to be done.
-  [[nodiscard]] bool does_something() const { return to_steady_state() || makes_requests() || idle; }
+  [[nodiscard]] bool does_something() const {
+    return to_steady_state() || makes_requests() || idle || ages();
+  }
   [[nodiscard]] bool is_sequential() const;
   /// Share of the user capacity that its writes touch.
   [[nodiscard]] double touched() const { return fill > 0 ? fill : region; }
@@ -52,7 +64,7 @@ struct PreconditionStep {
 /// where nothing would be left of it, one that overwrites the drive.
 InputError refusal_of_state(PreconditionStep step, std::size_t number, const std::string& what);
 
-/// The loads of one step, to be run one after another; none if it only says `idle`.
+/// The loads of one step, to be run one after another; none if it only rests.
 /// @param mapping_page  default block size of random writes, bytes
 std::vector<Load> make_precondition_loads(const PreconditionStep& step, std::size_t number,
                                           const DriveSize& drive, Bytes mapping_page, std::uint64_t seed);

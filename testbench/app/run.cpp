@@ -418,10 +418,11 @@ void Run::warn_of_clock() {
   if (!flash.retention_ended()) return;
   const double reference = flash.retention_clock().reference_temperature();
   warnings_.push_back(fmt::format(
-      "age.retention: the clock of retention has come to its end, {:.0f} years at {} "
+      "{}: the clock of retention has come to its end, {:.0f} years at {} "
       "(ssd.flash.reliability.reference_temperature); data age no further, and what is written now "
       "not at all",
-      RetentionClock::k_most_days / 365, format_value(Kind::temperature, Value(reference))));
+      age_.retention > 0 ? "age.retention" : "precondition.rest", RetentionClock::k_most_days / 365,
+      format_value(Kind::temperature, Value(reference))));
 }
 
 ExitCode Run::exit_code() const {

@@ -76,6 +76,9 @@ class Run {
   [[nodiscard]] std::string lost_before() const;
   [[nodiscard]] SteadyRounds rounds(const SteadyConfig& config);
   void begin_rounds(SteadyRounds& rounds);
+  [[nodiscard]] Identity identity(const AgeConfig& age) const;
+  void restore();
+  std::string rest(const AgeConfig& age);
   void age();
   [[nodiscard]] std::string prepared_by() const;
   void compare_steps(const std::string& scenario_there);

@@ -74,6 +74,10 @@ void Run::precondition() {
     counted = units_lost();
     if (write_until_steady(i)) counted = 0;  // statistics begin anew with its rounds
     if (step.idle) simulation_->idle();
+    if (step.ages())
+      tell_step({{"step", i},
+                 {"met", true},
+                 {"text", fmt::format("precondition.{}: behind it {}", i, rest(step.age()))}});
     lost += units_lost() - counted;
     tell_lost(i, lost);
     progress.finish();
@@ -189,23 +193,30 @@ void Run::note_failures(std::vector<std::string>& notes, const char* when, std::
   if (first_failure_.empty()) first_failure_ = notes.back();
 }
 
-/// Rest after preconditioning, and what firmware did meanwhile: the measured run's statistics do
-/// not contain it.
-void Run::age() {
+/// The drive rests, and is read. Returns what became of it meanwhile, but for what was lost.
+std::string Run::rest(const AgeConfig& age) {
   const firmware::FtlStatistics& s = simulation_->ssd().firmware_statistics();
   constexpr auto k_refresh = static_cast<std::size_t>(Purpose::refresh);
   const std::uint64_t blocks = s.moves[k_refresh];
   const std::uint64_t units = s.units_programmed[k_refresh];
-  const std::uint64_t lost = s.units_lost;
-  simulation_->rest(age_);
-  age_text_ = age_text(age_);
+  simulation_->rest(age);
+  std::string text = age_text(age);
   if (s.moves[k_refresh] > blocks) {
-    age_text_ += fmt::format("; meanwhile {} blocks refreshed, {:.2f}x the user capacity written",
-                             s.moves[k_refresh] - blocks,
-                             static_cast<double>(s.units_programmed[k_refresh] - units) *
-                                 static_cast<double>(simulation_->ssd().shape().mapping_page_bytes) /
-                                 static_cast<double>(simulation_->ssd().user_bytes()));
+    text += fmt::format("; meanwhile {} blocks refreshed, {:.2f}x the user capacity written",
+                        s.moves[k_refresh] - blocks,
+                        static_cast<double>(s.units_programmed[k_refresh] - units) *
+                            static_cast<double>(simulation_->ssd().shape().mapping_page_bytes) /
+                            static_cast<double>(simulation_->ssd().user_bytes()));
   }
+  return text;
+}
+
+/// Rest after preconditioning: the measured run's statistics do not contain what firmware did in
+/// it.
+void Run::age() {
+  const firmware::FtlStatistics& s = simulation_->ssd().firmware_statistics();
+  const std::uint64_t lost = s.units_lost;
+  age_text_ = rest(age_);
   if (s.units_lost > lost) age_text_ += fmt::format(", {} mapping pages lost", s.units_lost - lost);
 }
 
@@ -249,11 +260,24 @@ void Run::archive(Archive& archive) {
   archive(steady_steps_);
 }
 
-void Run::prepare() {
+/// What a snapshot must have in common with this run, of a drive that has been through `age`.
+Identity Run::identity(const AgeConfig& age) const {
   Identity identity = simulation_->identity();
-  identify(identity, "age", age_);
+  identify(identity, "age", age);
   for (const LoadedPlugin& plugin : loaded_plugins())
     identity.emplace_back("plug-in " + plugin.name, plugin.version);
+  return identity;
+}
+
+/// The drive as it was saved, at its age or before it.
+void Run::restore() {
+  const AgeConfig not_rested{.cycles = age_.cycles};
+  const std::size_t which = load_snapshot(options_.from_snapshot, {identity(age_), identity(not_rested)},
+                                          [&](Archive& archive) { this->archive(archive); });
+  if (which == 1) age();
+}
+
+void Run::prepare() {
   if (options_.from_snapshot.empty()) {
     simulation_->wear(age_);
     precondition();
@@ -263,7 +287,7 @@ void Run::prepare() {
     // reported as unused.
     for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) static_cast<void>(steps_->read_step(i));
     const auto start = std::chrono::steady_clock::now();
-    load_snapshot(options_.from_snapshot, identity, [&](Archive& archive) { this->archive(archive); });
+    restore();
     precondition_seconds_ = seconds_since(start);
   }
   warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
@@ -271,7 +295,8 @@ void Run::prepare() {
   if (failures_) first_failure_ = preparation_.front();
   if (!options_.save_snapshot.empty()) {
     save_snapshot(
-        options_.save_snapshot, identity, [&](Archive& archive) { this->archive(archive); }, replaces());
+        options_.save_snapshot, identity(age_), [&](Archive& archive) { this->archive(archive); },
+        replaces());
     if (!options_.quiet && !options_.json)
       std::cout << "snapshot of the preconditioned drive: " << options_.save_snapshot << std::endl;
   }

@@ -249,6 +249,10 @@ std::vector<Load> ScenarioLoads::make_step(std::size_t number) const {
       throw refusal(fmt::format("precondition.{}.sustained", number),
                     "the host never pauses, and with idle: true it does", "false");
     }
+    if (step.rest > 0 && step.sustained) {
+      throw refusal(fmt::format("precondition.{}.sustained", number),
+                    "the host never pauses, and with a rest it does", "false");
+    }
     if (step.to_steady_state() && space_.files.bytes > 0) {
       throw refusal_of_state(
           step, number,

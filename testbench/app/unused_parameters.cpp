@@ -109,9 +109,14 @@ bool tells_age(const Around& around) {
                                           [&](std::string_view path) { return around.changes(path); });
 }
 
-/// Data lie for a while before the load.
-bool rests(const Around& around) {
-  return around.here<AgeConfig>().retention > 0;
+/// Something knows how warm it was while data lay.
+bool tells_warmth(const Around& around) {
+  return around.changes("ssd.flash.reliability.model") || around.changes("ssd.flash.part.timing");
+}
+
+/// Firmware may look after data while they lie.
+bool may_look_after(const Around& around) {
+  return around.changes("firmware.refresh.policy") || around.changes("firmware.model") || around.extended();
 }
 
 /// Something knows how often data were read, or is worn by it.
@@ -263,19 +268,18 @@ const Rows& rows_of_preparation() {
       {"precondition",
        {"hot_set"},
        [](const Around& a) { return parse_distribution(a.step().random_distribution).prefers_places(); }},
-      {"age", {"retention"}, [](const Around& a) { return tells_age(a); }},
+      {"precondition", {"rest"}, tells_age},
+      {"precondition", {"reads"}, tells_reads},
+      {"precondition", {"temperature"}, [](const Around& a) { return a.step().rest > 0 && tells_warmth(a); }},
+      {"precondition", {"powered"}, [](const Around& a) { return a.step().rest > 0 && may_look_after(a); }},
+      {"age", {"retention"}, tells_age},
       {"age", {"reads"}, tells_reads},
       {"age",
        {"temperature"},
-       [](const Around& a) {
-         return rests(a) && (a.changes("ssd.flash.reliability.model") || a.changes("ssd.flash.part.timing"));
-       }},
+       [](const Around& a) { return a.here<AgeConfig>().retention > 0 && tells_warmth(a); }},
       {"age",
        {"powered"},
-       [](const Around& a) {
-         return rests(a) &&
-                (a.changes("firmware.refresh.policy") || a.changes("firmware.model") || a.extended());
-       }},
+       [](const Around& a) { return a.here<AgeConfig>().retention > 0 && may_look_after(a); }},
   };
   return rows;
 }

@@ -359,13 +359,15 @@ std::unique_ptr<FileArchive> FileArchive::save(const std::string& path, const Id
   return archive;
 }
 
-std::unique_ptr<FileArchive> FileArchive::load(const std::string& path, const Identity& identity) {
+std::unique_ptr<FileArchive> FileArchive::load(const std::string& path, const std::vector<Identity>& fitting,
+                                               std::size_t& which) {
   auto archive = std::make_unique<LoadingArchive>(path);
   Identity there;
   reading(path, [&] { archive_identity(*archive, there); });
-  const std::string difference = differences(there, identity);
-  if (!difference.empty()) throw SnapshotMismatch("snapshot " + path + " does not fit: " + difference);
-  return archive;
+  for (which = 0; which < fitting.size(); ++which) {
+    if (differences(there, fitting[which]).empty()) return archive;
+  }
+  throw SnapshotMismatch("snapshot " + path + " does not fit: " + differences(there, fitting.front()));
 }
 
 std::string snapshot_scenario(const std::string& path) {
@@ -393,13 +395,20 @@ void save_snapshot(const std::string& path, const Identity& identity,
   file->finish();
 }
 
-void load_snapshot(const std::string& path, const Identity& identity,
-                   const std::function<void(Archive&)>& archive) {
-  const auto file = FileArchive::load(path, identity);
+std::size_t load_snapshot(const std::string& path, const std::vector<Identity>& fitting,
+                          const std::function<void(Archive&)>& archive) {
+  std::size_t which = 0;
+  const auto file = FileArchive::load(path, fitting, which);
   reading(path, [&] {
     archive(*file);
     file->finish();
   });
+  return which;
+}
+
+void load_snapshot(const std::string& path, const Identity& identity,
+                   const std::function<void(Archive&)>& archive) {
+  load_snapshot(path, std::vector<Identity>{identity}, archive);
 }
 
 }  // namespace tlmssd

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "models/base/archive.h"
 #include "models/base/identity.h"
@@ -33,9 +34,11 @@ class FileArchive : public Archive {
   /// Begins to write a snapshot. Nothing changes at `path` until finish().
   static std::unique_ptr<FileArchive> save(const std::string& path, const Identity& identity,
                                            Replace replace = Replace::own);
-  /// Opens a snapshot and compares its identity. Throws InputError when it is none, is damaged, or
-  /// does not fit.
-  static std::unique_ptr<FileArchive> load(const std::string& path, const Identity& identity);
+  /// Opens a snapshot and compares its identity with those that fit; `which` becomes the number of
+  /// the one that it has. Throws InputError when it is none, is damaged, or has none of them (the
+  /// message compares with the first).
+  static std::unique_ptr<FileArchive> load(const std::string& path, const std::vector<Identity>& fitting,
+                                           std::size_t& which);
   /// Saving: writes the rest and puts the file in place. Loading: checks that everything has been
   /// read.
   virtual void finish() = 0;
@@ -53,5 +56,8 @@ void save_snapshot(const std::string& path, const Identity& identity,
 /// Restores what `archive` archives. Every fault of the file becomes an InputError of one line.
 void load_snapshot(const std::string& path, const Identity& identity,
                    const std::function<void(Archive&)>& archive);
+/// The same of a snapshot with one of these identities. Returns the number of the one that it has.
+std::size_t load_snapshot(const std::string& path, const std::vector<Identity>& fitting,
+                          const std::function<void(Archive&)>& archive);
 
 }  // namespace tlmssd

@@ -115,7 +115,8 @@ TEST_CASE("a snapshot of another drive is refused with every difference") {
         "snapshot " + path +
             " does not fit: ssd.flash.channels is 8 there, 4 here; ssd.flash.part is tlc there, absent "
             "here; ssd.scm.capacity is absent there, 1 GiB here");
-  CHECK_THROWS_AS(FileArchive::load(path, other), SnapshotMismatch);
+  std::size_t which = 0;
+  CHECK_THROWS_AS(FileArchive::load(path, {other}, which), SnapshotMismatch);
 }
 
 TEST_CASE("damaged, truncated and foreign snapshots are refused in one line") {

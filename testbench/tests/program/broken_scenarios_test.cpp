@@ -98,7 +98,7 @@ TEST_CASE("scenarios with wrong values", "[program]") {
        "normal:deviation, zoned:... or lives"},
       {"rw: randrw", "rw: randrw, time_based: true", "@:12: load.0.time_based: needs runtime as well"},
       {"load:", "precondition:\n  - {order: random}\nload:",
-       "@:13: precondition.0: nothing to do: give fill, overwrite, trim, state, until or idle"},
+       "@:13: precondition.0: nothing to do: give fill, overwrite, trim, state, until, idle, rest or reads"},
       {"load:", "precondition:\n  - {fill: 120 %}\nload:", "@:13: precondition.0.fill: ..."},
       {"load:", "precondition:\n  - {state: steady, bs: 8 KiB}\nload:",
        "@:13: precondition.0.bs: all was overwritten by the mapping page in the step that has state: steady; "

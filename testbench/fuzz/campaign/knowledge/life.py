@@ -24,7 +24,13 @@ def _draw_steps(d):
                 d.put(path, "bs", f.map_unit * d.pick(1, 2, 3, 8, 13, 100))
         if f.idle_after > 10**9 and d.chance(0.3):
             d.put(path, "idle", True)
-        d.section(path, 0.2, leave=("state", "fill", "overwrite", "trim", "idle"), region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
+        if d.chance(0.2):
+            d.put(path, "rest", d.pick(60, 86400, 30 * 86400, 365 * 86400))
+            d.put(path, "temperature", d.pick(25, 40, 70))
+            if d.chance(0.3):
+                d.put(path, "powered", True)
+        d.section(path, 0.2, leave=("state", "fill", "overwrite", "trim", "idle", "rest", "temperature", "powered"),
+                  reads=[0, 10, 1000, 100000], region=[0.2, 0.5, 1], bs=[f.lba, 2 * f.lba, 65536, 131072],
                   random_distribution=["random", "zipf:1.1", "pareto:0.2", "normal:20", "zoned:50/10:50/90"],
                   round=[0.3, 0.5, 1], most_rounds=[5, 7, 12])
         if d.get(path, "until") == "steady" and (f.has_logs or getattr(f, "managed", 0)):
