@@ -15,9 +15,15 @@ from tlmssd.errors import InputError
 from tlmssd.meet import Meet, meet
 from tlmssd.meet.levers import Lever, _down, _loads, _scaled, _up, levers
 from tlmssd.meet.page import method, page_of
-from tlmssd.meet.search import MISSED_BY_OTHERS, NOT_SURE_WITH_ALL, search
+from tlmssd.meet.search import (
+    MISSED_BY_OTHERS,
+    NOT_ENOUGH,
+    NOT_SURE_WITH_ALL,
+    Answer,
+    search,
+)
 from tlmssd.meet.targets import Reading, Target
-from tlmssd.meet.terminal import text_of
+from tlmssd.meet.terminal import not_enough, text_of
 from tlmssd.meet.together import helps
 from tlmssd.program import find_program
 from tlmssd.runs import Outcome
@@ -57,12 +63,13 @@ AT_MOST = Target("web", "read.mean", 500.0, True, "ns")
 class Lab:
     """Runs nothing: works out every target's value from the settings and the seed; None: refused.
 
-    `targets` are (metric, limit, at most or not); the loads web and batch move the same whatever is
-    changed.
+    `targets` are (metric, limit, at most or not), `advice` gives names of rules of settings; the
+    loads web and batch move the same whatever is changed.
     """
 
-    def __init__(self, folder, values, targets=(("read.mean", 500.0, True),)):
+    def __init__(self, folder, values, targets=(("read.mean", 500.0, True),), advice=None):
         self.folder, self.values, self.targets, self.seeds = folder, values, targets, []
+        self.advice = advice
 
     def __call__(self, requests):
         return [self.outcome(request) for request in requests]
@@ -91,6 +98,9 @@ class Lab:
             }
             for (metric, limit, at_most), value in zip(self.targets, values, strict=True)
         ]
+        if self.advice:
+            rules = self.advice(settings)
+            made["advice"] = [{"name": one, "text": f"{one}!", "look_at": "x"} for one in rules]
         folder = write(self.folder / str(len(self.seeds)), made)
         return Outcome(request, "ok", "", folder)
 
@@ -501,6 +511,52 @@ def test_what_is_to_be_doubted_stands_out_on_the_page():
     for word, kind in (("met", ""), ("not sure", "warn"), ("MISSED", "warn")):
         assert f'<p class="{kind}">Target  {word}  ' in page
     assert '<p class="warn">the load is short</p>' in page
+
+
+def test_advice_against_what_is_enough_is_passed_on(scenario, tmp_path):
+    """What the scenario's own runs have is said once; what only those with a change have, with its
+    name; of changes that are not enough nothing."""
+
+    def values(settings, seed):
+        enough = settings.keys() & {"ssd.flash.bus", "ssd.cpu.clock"}
+        return [400.0 if enough else 1000.0]
+
+    def advice(settings):
+        new = {"ssd.flash.bus": "held", "ssd.cpu.clock": "held", "ssd.bus.clock": "other"}
+        return ["few", *(rule for path, rule in new.items() if path in settings)]
+
+    lab = Lab(tmp_path / "lab", values, advice=advice)
+    found = meet(scenario, seeds=2, only="flash bus,core clock,system bus", run=lab)
+    assert {one.lever.name for one in found.enough} == {"flash bus", "core clock"}
+    few, held = found.cautions
+    assert few == "few! (look at x)"
+    names = [f"{one.lever.name} {one.step.after}" for one in found.enough]
+    assert held == f"With {', '.join(names)}: held! (look at x)"
+    assert f"! {held}" in text_of(found)
+    assert held in page_of(found)
+
+
+@pytest.mark.parametrize(
+    ("at_most", "values", "said"),
+    [
+        (True, (400.0, 420.0), "web read.mean 410 ns (not certain: up to 473 ns)"),
+        (False, (620.0, 600.0), "web read.mean 610 ns (not certain: down to 547 ns)"),
+        # 95 % of one side of two values is 6.3138 times half their difference.
+        (True, (449.96, 450.02), "web read.mean 450 ns (not certain: up to 450.2 ns)"),
+        (True, (470.0, 480.0), "web read.mean 475 ns"),
+    ],
+)
+def test_a_mean_that_meets_the_target_without_being_enough_says_why(at_most, values, said):
+    limit = 450.0 if at_most else 580.0
+    target = Target("web", "read.mean", limit, at_most, "ns")
+    missed = Reading(target, (900.0, 901.0) if at_most else (100.0, 101.0))
+    reading = Reading(target, values)
+    step = Step("1", "2", 2.0, {"x": "2"})
+    answer = Answer(Lever("dies", (step,)), step, (reading,), reason=NOT_ENOUGH)
+    found = Meet("t", 2, (missed,), (answer,), (None,))
+    (line,) = not_enough(found)
+    assert line == f"dies, 2: {said}"
+    assert line in page_of(found)
 
 
 def test_met_as_it_is(scenario):

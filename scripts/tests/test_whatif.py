@@ -21,7 +21,7 @@ from tlmssd.whatif import cautions, whatif
 from tlmssd.whatif.cost import extra_cost
 from tlmssd.whatif.experiment import Effect, Finding, Trial, _logs
 from tlmssd.whatif.interactions import Interaction, Shares, beyond_sum
-from tlmssd.whatif.page import page_of
+from tlmssd.whatif.page import _note, page_of
 from tlmssd.whatif.resources import Step, more_pieces, resources
 from tlmssd.whatif.terminal import interaction_words, text_of
 
@@ -108,6 +108,52 @@ def test_map_cache_and_pslc_are_tried_where_there_are_any(drive):
         "ssd.host.memory_buffer": f"{2560 << 10} B",
     }
     assert step(given, "pSLC", 0.5).settings == {"firmware.pslc.dynamic": "30 %"}
+    assert step(given, "pSLC", 0.5).after == "30 %"
+
+
+def test_both_sizes_of_pslc_are_told(drive):
+    pslc = {"firmware.pslc.policy": "all", "firmware.pslc.static": "6 MiB"}
+    given = Drive({**drive.parameters, **pslc, "firmware.pslc.dynamic": "20 %"})
+    found = step(given, "pSLC", 3.0)
+    assert (found.before, found.after) == (
+        "6 MiB static and 20 % dynamic",
+        "24 MiB static and 80 % dynamic",
+    )
+
+
+def test_a_cache_without_a_size_grows_with_its_scm(scenario):
+    """Without a size it is all of the SCM: the same drive as one that says so."""
+    (resource,) = (one for one in resources() if one.name == "cache")
+    shared = ["firmware.cache.policy=write-only", "ssd.scm.capacity=32 MiB"]
+
+    def found(*more):
+        given = [f"--set={setting}" for setting in (*shared, *more)]
+        drive = Drive(flat_parameters(find_program().ask("check", str(scenario), *given)))
+        assert resource.needs(drive)
+        made = resource.step(drive, 3.0)
+        changed = [f"--set={path}={value}" for path, value in made.settings.items()]
+        find_program().ask("check", str(scenario), *given, *changed)
+        return made
+
+    whole = found()
+    assert (whole.before, whole.after, whole.ratio) == ("32 MiB", "128 MiB", 4)
+    assert whole.settings == {"ssd.scm.capacity": f"{128 << 20} B"}
+    said = found("firmware.cache.capacity=32 MiB")
+    assert (said.before, said.after) == (whole.before, whole.after)
+    size = {"firmware.cache.capacity": f"{128 << 20} B"}
+    assert said.settings == whole.settings | size
+    part = found("firmware.cache.capacity=8 MiB")
+    assert part.settings == {
+        "ssd.scm.capacity": f"{56 << 20} B",
+        "firmware.cache.capacity": f"{32 << 20} B",
+    }
+    in_dram = found("firmware.cache.medium=dram", "firmware.cache.capacity=8 MiB")
+    assert "ssd.scm.capacity" not in in_dram.settings
+
+
+def test_there_is_no_cache_without_a_policy(drive):
+    (resource,) = (one for one in resources() if one.name == "cache")
+    assert not resource.needs(Drive({**drive.parameters, "ssd.scm.capacity": "32 MiB"}))
 
 
 def test_channels_take_the_dies_that_are_there(drive):
@@ -119,7 +165,21 @@ def test_channels_take_the_dies_that_are_there(drive):
     assert step.settings["ssd.flash.channels"] == "8"
     assert step.settings["ssd.flash.ways"] == "2"
     assert step.weight == pytest.approx(math.log(1.5) / math.log(2))
+    assert _note(Trial(step, None, "", None)).startswith("ranked with 0.58 of the effect")
     assert channels.step(wide, 63.0).settings["ssd.flash.ways"] == "1"
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.7, 3.0])
+def test_a_step_as_long_as_was_asked_for_counts_whole(drive, share):
+    """Ratios of two rounded numbers may be a little more than that."""
+    spare = {f"ssd.flash.{word}": "null" for word in ("over_provisioning", "spare_factor")}
+    for percent in range(1, 15):
+        given = {**drive.parameters, **spare, "ssd.flash.over_provisioning": f"{percent} %"}
+        found = step(Drive(given), "spare flash", share)
+        assert found.weight == 1, percent
+        assert _note(Trial(found, None, "", None)) == ""
+    buffer = Drive({**drive.parameters, "firmware.buffer.capacity": "4090 KiB"})
+    assert _note(Trial(step(buffer, "write buffer", share), None, "", None)) == ""
 
 
 def test_there_are_no_more_than_the_program_takes(drive):
@@ -174,6 +234,8 @@ def test_scm_that_is_a_share_of_the_flash_counts_in_bytes(scenario):
     priced = Drive({**drive.parameters, "ssd.flash.part.cost.scm_gib": "12"})
     more = {"ssd.scm.capacity": f"{drive.scm_bytes + 2**29} B"}
     assert extra_cost(priced, more) == pytest.approx(6)
+    whole = step(drive, "cache", 0.5)
+    assert whole.settings == {"ssd.scm.capacity": f"{round(1.5 * drive.scm_bytes)} B"}
     cached = Drive({**drive.parameters, "firmware.cache.capacity": "1 MiB"})
     assert step(cached, "cache", 0.5).settings["ssd.scm.capacity"] == (
         f"{drive.scm_bytes + 2**19} B"
@@ -499,6 +561,26 @@ def test_that_the_buffer_holds_the_load_is_the_advisers_to_say(tmp_path):
     for capacity in ("8 MiB", "1 MiB", "256 KiB"):
         drive = Drive({"firmware.buffer.capacity": capacity})
         assert cautions(held, drive) == ("all fits (look at number_ios)",)
+
+
+def test_a_load_that_is_too_short_for_the_cache_is_told(tmp_path):
+    """16 MiB fill a buffer of 1 MiB 16 times, and with a cache of 3 MiB both 4 times."""
+    content = report(1, write=operation(10.0, {"memory": 10.0}, {"memory": 10.0}))
+    content["results"]["total"]["operations"]["write"]["bytes"] = 16 << 20
+    result = Result(write(tmp_path / "little", content))
+    buffer = {"firmware.buffer.capacity": "1 MiB"}
+    assert cautions(result, Drive(buffer)) == ()
+    (said,) = cautions(result, Drive(buffer), times=10)
+    assert "the write buffer holds 1 MiB" in said
+    cache = {"firmware.cache.policy": "nv-wb", "firmware.cache.medium": "scm"}
+    of_scm = {**cache, "firmware.cache.capacity": "0 B", "ssd.scm.capacity": "3 MiB"}
+    given = {**cache, "firmware.cache.capacity": "3 MiB", "ssd.scm.capacity": "64 MiB"}
+    for parameters in (of_scm, given):
+        (said,) = cautions(result, Drive(buffer | parameters))
+        assert "the write buffer and the cache hold 4 MiB: larger ones may" in said
+    small = {**given, "firmware.cache.capacity": "512 KiB"}
+    assert cautions(result, Drive(buffer | small)) == ()
+    assert cautions(result, Drive(buffer | of_scm | {"firmware.cache.policy": "none"})) == ()
 
 
 def test_where_single_effects_leave_nothing_their_interaction_is_not_told(scenario, tmp_path):

@@ -90,6 +90,17 @@ class Drive:
             return int(number)
         return int(number * self.flash_bytes) // SCM_PIECE * SCM_PIECE
 
+    @property
+    def cache_bytes(self) -> int:
+        """Bytes of the cache before the write buffer, 0 without one; one in the storage class
+        memory that has no size of its own is all of that."""
+        if self.parameters.get(CACHE_POLICY, "none") == "none":
+            return 0
+        given = self.number(CACHE_CAPACITY)
+        if given > 0 or self.parameters.get(CACHE_MEDIUM) == "dram":
+            return int(given)
+        return self.scm_bytes
+
 
 CHANNELS = "ssd.flash.channels"
 WAYS = "ssd.flash.ways"
@@ -97,6 +108,9 @@ DIES_PER_WAY = "ssd.flash.dies_per_way"
 SCM_CAPACITY = "ssd.scm.capacity"
 SCM_PIECE = 2**16
 """What an SCM that is a share of the flash has whole pieces of, as the program makes it."""
+CACHE_POLICY = "firmware.cache.policy"
+CACHE_CAPACITY = "firmware.cache.capacity"
+CACHE_MEDIUM = "firmware.cache.medium"
 OVER_PROVISIONING = "ssd.flash.over_provisioning"
 SPARE_FACTOR = "ssd.flash.spare_factor"
 USER_CAPACITY = "ssd.flash.user_capacity"

@@ -67,7 +67,8 @@ class Meet:
     not; pairs of changes only where none is enough by itself.
 
     `base` has every target as the scenario is; `costs` what each answer's step costs where the part
-    gives prices; `cautions` are what makes the runs of the scenario as it is hard to believe.
+    gives prices; `cautions` are what makes the runs of the scenario as it is hard to believe, and
+    those with a change that is enough.
     `together` are the names of the pairs that were tried, `not_together` of those that could not be
     because they set one parameter differently.
     """
@@ -163,10 +164,27 @@ def meet(
         tuple(base),
         tuple(answers),
         tuple(costs),
-        told,
+        (*told, *_cautions_of(runs, answers, results[0].advice_by_rule)),
         tuple(lever.name for lever in both),
         not_together,
     )
+
+
+def _cautions_of(
+    runs: SeededRuns, answers: Sequence[Answer], known: Mapping[str, str]
+) -> list[str]:
+    """The advice in runs with what is enough, but for rules that are `known` from the scenario as
+    it is: a line for each rule, with the changes that it is told of and the first one's words."""
+    names: dict[str, list[str]] = {}
+    words: dict[str, str] = {}
+    for answer in answers:
+        if not answer.is_enough:
+            continue
+        for rule, text in runs.results(answer.step.settings)[0].advice_by_rule.items():
+            if rule not in known:
+                names.setdefault(rule, []).append(f"{answer.lever.name} {answer.step.after}")
+                words.setdefault(rule, text)
+    return [f"With {', '.join(names[rule])}: {text}" for rule, text in words.items()]
 
 
 LITTLE = 0.02

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from tlmssd.meet.search import NOT_ENOUGH, Answer
 from tlmssd.meet.targets import Reading, of_missed
 from tlmssd.meet.together import helps
-from tlmssd.quantities import percent_text, runs_text
+from tlmssd.quantities import percent_text, quantity_text, runs_text
 from tlmssd.text_table import columns
 
 if TYPE_CHECKING:
@@ -109,6 +109,26 @@ def not_enough(found: "Meet") -> list[str]:
 
 
 def _line(answer: Answer, told: list[Reading]) -> str:
-    values = ", ".join(f"{reading.target.name} {reading.text}" for reading in told)
-    reason = "" if answer.reason == NOT_ENOUGH else f"; {answer.reason}"
+    is_found = answer.reason != NOT_ENOUGH
+    values = ", ".join(
+        f"{reading.target.name} {reading.text}{'' if is_found else _doubt(reading)}"
+        for reading in told
+    )
+    reason = f"; {answer.reason}" if is_found else ""
     return f"{answer.lever.name}, {answer.step.after}: {values}{reason}"
+
+
+MOST_DIGITS = 9
+
+
+def _doubt(reading: Reading) -> str:
+    """Why a mean that meets its target is not enough: where the bound lies, in as many digits as
+    tell it from the limit."""
+    if not reading.is_met or reading.is_surely_met:
+        return ""
+    target = reading.target
+    for digits in range(3, MOST_DIGITS):
+        bound = quantity_text(reading.bound, target.unit, digits)
+        if bound != quantity_text(target.limit, target.unit, digits):
+            break
+    return f" (not certain: {'up' if target.at_most else 'down'} to {bound})"

@@ -162,38 +162,43 @@ def whatif(
         tuple(findings),
         tuple(interactions(bench, findings, more_is_better) if factorial else ()),
         choice,
-        cautions(result, bench.drive),
+        cautions(result, bench.drive, 1 + max(steps)),
     )
 
 
 ROUNDS = 8
-"""Times that writes fill the write buffer before they are those of a drive at work, a larger one's
-too."""
-
-
+"""Times that writes fill the memory that takes them before they are those of a drive at work, a
+larger one's too: with the default steps they fill the largest that is tried twice."""
+ROUNDS_OF_LARGEST = 2
+"""The same of the largest that is tried, with any steps."""
 BUFFER_HOLDS_LOAD = "buffer-holds-load"
 """The adviser's rule that says of a run's writes that they are those of the memory."""
 
 
-def cautions(result: Result, drive: Drive) -> tuple[str, ...]:
-    """Why not to believe the drive's run: the advice in it, and too few writes for its buffer.
+def cautions(result: Result, drive: Drive, times: float = 1.0) -> tuple[str, ...]:
+    """Why not to believe the drive's run: the advice in it, and too few writes for the memory that
+    takes them, write buffer and cache.
 
-    Where the advice does not say already that the buffer holds the load, it is the larger buffers
-    that are tried which may be too large for it.
+    Where the advice does not say already that the buffer holds the load, it is the larger ones that
+    are tried which may be too large for it.
     """
     written = result.figures.get("write.bytes")
-    buffer = drive.number("firmware.buffer.capacity")
+    cache = drive.cache_bytes
+    memory = drive.number("firmware.buffer.capacity") + cache
     pauses = any(
         path.endswith(".thinktime") and drive.number(path) > 0 for path in drive.parameters
     )
     told = tuple(result.advice)
-    if written is None or pauses or not 0 < written.value < ROUNDS * buffer:
+    rounds = max(ROUNDS, ROUNDS_OF_LARGEST * times)
+    if written is None or pauses or not 0 < written.value < rounds * memory:
         return told
     if BUFFER_HOLDS_LOAD in result.advice_by_rule:
         return told
+    holds = "the write buffer and the cache hold" if cache else "the write buffer holds"
+    larger, they = ("larger ones", "they") if cache else ("a larger one", "it")
     short = (
-        f"The load writes {quantity_text(written.value, 'B')}, and the write buffer holds "
-        f"{quantity_text(buffer, 'B')}: a larger one may hold most of that, and gain more than it "
+        f"The load writes {quantity_text(written.value, 'B')}, and {holds} "
+        f"{quantity_text(memory, 'B')}: {larger} may hold most of that, and gain more than {they} "
         "would of a longer load. Make the load longer to see the drive at work."
     )
     return (short, *told)

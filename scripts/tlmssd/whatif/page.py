@@ -162,9 +162,10 @@ def _add_table(page: Page, found: "WhatIf") -> None:
 
 
 def _note(trial: Trial) -> str:
-    if trial.step.weight == 1:
+    share = f"{trial.step.weight:.2f}"
+    if share == "1.00":  # as good as all of it: a whole grain or piece more
         return ""
-    return f"ranked with {trial.step.weight:.2f} of the effect: a shorter step was not possible"
+    return f"ranked with {share} of the effect: a shorter step was not possible"
 
 
 def _add_interactions(page: Page, found: "WhatIf") -> None:

@@ -7,7 +7,7 @@ changes leave the host's capacity as it was.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from tlmssd import drive as at
@@ -19,6 +19,8 @@ from tlmssd.units import parse
 PART = "ssd.flash.part."
 MAP_CACHE = "firmware.mapping.cache"
 DRAM = "ssd.dram.capacity"
+ROUNDING = 1e-9
+"""Share by which a ratio of two numbers may be off the step that it was made by."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Resource:
     def step(self, drive: Drive, share: float) -> Step | None:
         """The change by a share, with the weight that its effect has."""
         step = self.change(drive, share)
-        if step is None or step.ratio <= 1 + share:
+        if step is None or step.ratio <= (1 + share) * (1 + ROUNDING):
             return step
         return replace(step, weight=math.log(1 + share) / math.log(step.ratio))
 
@@ -199,18 +201,19 @@ def _has_decoders(drive: Drive) -> bool:
 
 
 def _has_cache(drive: Drive) -> bool:
-    there = drive.parameters.get("firmware.cache.policy", "none") != "none"
-    return there and drive.number("firmware.cache.capacity") > 0
+    return drive.cache_bytes > 0
 
 
 def _cache(drive: Drive, share: float) -> Step:
-    """The cache, and the memory it lies in by as much."""
-    path = "firmware.cache.capacity"
-    text = drive.scaled(path, 1 + share)
-    in_dram = drive.parameters.get("firmware.cache.medium") == "dram"
+    """The cache, and the memory it lies in by as much; one without a size grows with its memory."""
+    in_dram = drive.parameters.get(at.CACHE_MEDIUM) == "dram"
     memory, there = (DRAM, drive.number(DRAM)) if in_dram else (at.SCM_CAPACITY, drive.scm_bytes)
-    more = there + drive.number(path) * share
-    return Step(drive.text(path), text, 1 + share, {path: text, memory: bytes_text(more)})
+    before = drive.cache_bytes
+    after = round(before * (1 + share))
+    settings = {memory: bytes_text(there + after - before)}
+    if drive.number(at.CACHE_CAPACITY) > 0:
+        settings[at.CACHE_CAPACITY] = bytes_text(after)
+    return Step(_size(before), _size(after), after / before, settings)
 
 
 def _has_map_cache(drive: Drive) -> bool:
@@ -232,8 +235,17 @@ def _pslc_sizes(drive: Drive) -> list[float]:
 def _pslc(drive: Drive, share: float) -> Step:
     """More of both kinds; the drive's flash stays, so that less of it is left in native mode."""
     there = [path for path, size in zip(PSLC, _pslc_sizes(drive), strict=True) if size > 0]
-    settings = {path: drive.scaled(path, 1 + share) for path in there}
-    return Step(_told(drive.text(there[0])), _told(settings[there[0]]), 1 + share, settings)
+    before = {path: drive.text(path) for path in there}
+    after = {path: drive.scaled(path, 1 + share) for path in there}
+    return Step(_told_sizes(before), _told_sizes(after), 1 + share, after)
+
+
+def _told_sizes(sizes: Mapping[str, str]) -> str:
+    """The size of one kind by itself; of two each with its last word: '4 MiB static and ...'."""
+    if len(sizes) == 1:
+        return _told(*sizes.values())
+    kinds = (f"{_told(size)} {path.rpartition('.')[2]}" for path, size in sizes.items())
+    return " and ".join(kinds)
 
 
 def _told(text: str) -> str:
