@@ -177,6 +177,19 @@ BAD = {
         ("seeds: 2", "constraints: [iops > 2 ms]"),
         "5: constraints: 'iops > 2 ms': 'iops' must be compared with a number without unit",
     ),
+    "constraint on what is worked out, without a unit": (
+        ("seeds: 2", "constraints: ['max(read.p99.9, write.p99.9) < 10']"),
+        "5: constraints: 'max(read.p99.9, write.p99.9) < 10' compares a quantity in s with a "
+        "number without unit; write the number with its unit, such as 2 ms",
+    ),
+    "constraint on what is worked out of the study's metrics": (
+        ("seeds: 2", "constraints: [2 * tail < 10 GiB]"),
+        "5: constraints: '2 * tail < 10 GiB' compares a quantity in s with a quantity in B",
+    ),
+    "metric of two units": (
+        ("tail: read.p99,", "tail: read.p99 + iops,"),
+        "6: metrics.tail: 'read.p99 + iops' adds a quantity in s and a quantity in 1/s",
+    ),
     "constraint on a metric misspelt": (
         ("seeds: 2", "constraints: [tial < 2 ms]"),
         "5: constraints: there is no metric 'tial'; the nearest is 'tail'",

@@ -6,6 +6,7 @@ import math
 import pytest
 from reports import operation, report
 
+from tlmssd.study.dimensions import Dimension, UnitsError, dimension
 from tlmssd.study.expressions import ExpressionError, parse
 from tlmssd.study.figures import Reader
 
@@ -85,6 +86,55 @@ def test_a_cause_that_took_no_time_is_zero_and_an_unknown_figure_is_none(tmp_pat
 def test_a_constraint_without_its_figure_does_not_hold(text):
     known = {"read.p99": math.nan, "write.p99": 1e-3}
     assert parse(text).violation(known.get) == math.inf
+
+
+UNITS = {
+    "time": "s", "wait": "s", "iops": "1/s", "clock": "Hz", "bytes": "B", "bandwidth": "B/s",
+    "heat": "C", "count": "pages", "share": "share", "power": "W", "energy": "J",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "unit"),
+    [
+        ("time + wait", "s"), ("max(time, 2 ms, wait)", "s"), ("abs(-time) - 3 us", "s"),
+        ("bytes / time", "B/s"), ("bandwidth * time", "B"), ("time / wait", ""),
+        ("iops * time", ""), ("clock / iops", ""), ("bytes / (2 * time) < 500 MB/s", "B/s"),
+        ("time ** 2", "s^2"), ("sqrt(time * wait)", "s"), ("(time * wait) ** (1 / 2)", "s"),
+        ("log(time)", ""), ("exp(time / 1 ms) + 1", ""), ("max(time, 0)", "s"), ("0 < time", "s"),
+        ("iops < 5000", "1/s"), ("1 / time < 5000", "1/s"), ("iops + count", "1/s"),
+        ("iops / bytes < 3", "B^-1 s^-1"), ("share < 20 %", ""), ("heat - 20 C", "C"),
+        ("power * time - energy", "J"), ("power < 3", "W"), ("time * -2 ms / 4 s", "s"),
+        ("2 ** count * round(time)", "s"),
+    ],
+)  # fmt: skip
+def test_the_unit_of_what_is_worked_out(text, unit):
+    found = dimension(parse(text), lambda name: Dimension.of(UNITS[name]))
+    assert found.unit == unit
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("max(time, wait) < 10", "compares a quantity in s with a number without unit; write"),
+        ("10 > 2 * time", "compares a number without unit with a quantity in s; write the number"),
+        ("2 * time < 10 GiB", "compares a quantity in s with a quantity in B"),
+        ("time + iops", "adds a quantity in s and a quantity in 1/s"),
+        ("time - 1", "subtracts a number without unit from a quantity in s; write"),
+        ("time + 1 MiB", "adds a quantity in s and a quantity in B"),
+        ("time + 20 %", "adds a quantity in s and a number without unit"),
+        ("min(bandwidth, bytes)", "compares a quantity in B/s with a quantity in B"),
+        ("time < count", "such as 2 ms"), ("bytes - share", "such as 4 GiB"),
+        ("bytes / time > 500", "such as 500 MB/s"), ("heat > 2", "such as 40 C"),
+        ("count ** time", "has a quantity in s as an exponent"),
+        ("time ** count", "raises a quantity in s to a power that is no plain number"),
+        ("(time + bytes) / bytes", "adds a quantity in s and a quantity in B"),
+    ],
+)  # fmt: skip
+def test_what_has_different_units_is_neither_added_nor_compared(text, problem):
+    with pytest.raises(UnitsError) as told:
+        dimension(parse(text), lambda name: Dimension.of(UNITS[name]))
+    assert problem in str(told.value)
 
 
 @pytest.mark.parametrize("text", ["max(1, read.p99)", "max(read.p99, 1)", "min(iops, read.p99)"])

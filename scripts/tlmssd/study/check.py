@@ -14,6 +14,7 @@ from tlmssd.program import Program
 from tlmssd.resolve import Resolver, run_key
 from tlmssd.scenario import flat
 from tlmssd.study.axes import Axis, Choice, Settings
+from tlmssd.study.dimensions import Dimension, UnitsError, dimension
 from tlmssd.study.document import Entry
 from tlmssd.study.expressions import as_name
 from tlmssd.study.study import Metric, Point, Study
@@ -87,6 +88,17 @@ def check(study: Study, program: Program, resolver: Resolver) -> Checked:
     for metric in study.metrics:
         for name in metric.expression.names:
             _check_name(name, metric.entry or study.entry, known, known.units)
+
+    def dimension_of(name: str) -> Dimension:
+        if name in own:
+            return dimension(own[name].expression, dimension_of_figure)
+        return dimension_of_figure(name)
+
+    def dimension_of_figure(name: str) -> Dimension:
+        return Dimension.of(known.base_unit(name))
+
+    for metric in study.metrics:
+        _check_units(metric, dimension_of_figure, metric.entry or study.entry)
     for metric in study.constraints:
         for name in metric.expression.names:
             if name not in own:
@@ -97,6 +109,7 @@ def check(study: Study, program: Program, resolver: Resolver) -> Checked:
             elif own[name].expression.is_name:
                 figure = own[name].expression.names[0]
                 _check_limit(name, unit, known.base_unit(figure), metric.entry)
+        _check_units(metric, dimension_of, metric.entry)
     return Checked(known.units)
 
 
@@ -278,6 +291,13 @@ def _check_limit(name: str, given: str, unit: str, entry: Entry) -> None:
     if measured:
         right = f"a quantity such as {EXAMPLES[measured]}"
     entry.fail(f"'{entry.text}': '{name}' must be compared with {right}")
+
+
+def _check_units(metric: Metric, of_name: Callable[[str], Dimension], entry: Entry) -> None:
+    try:
+        dimension(metric.expression, of_name)
+    except UnitsError as error:
+        entry.fail(f"'{metric.expression.text}' {error}")
 
 
 def _near(name: str, known: Iterable[str], written: Callable[[str], str] = str) -> str:

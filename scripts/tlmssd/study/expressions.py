@@ -12,8 +12,8 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from tlmssd import units
 
@@ -60,11 +60,18 @@ class ExpressionError(ValueError):
 
 @dataclass(frozen=True)
 class Expression:
-    """A checked expression: `names` are what it asks for, in order."""
+    """A checked expression: `names` are what it asks for, in order; `units` base units of the
+    numbers that have one, by their columns in `tree`."""
 
     text: str
     names: tuple[str, ...]
     _code: str
+    units: Mapping[int, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def tree(self) -> ast.expr:
+        """Parsed: names are '_0', '_1' and so on, numbers in base units."""
+        return _parsed(self._code)
 
     @property
     def is_comparison(self) -> bool:
@@ -126,25 +133,27 @@ class Expression:
 def parse(text: str) -> Expression:
     """Reads an expression; raises ExpressionError."""
     names: list[str] = []
-    code = []
+    code = ""
+    quantities: dict[int, str] = {}
     place = 0
     text = text.strip()
     while place < len(text):
         match = TOKEN.match(text, place)
         if not match:
             raise ExpressionError(f"cannot be understood from '{text[place:].strip()}' on")
-        code.append(_translated(match, text, names))
+        if unit := units.in_base(1.0, match["unit"] or "")[1]:
+            quantities[len(code)] = unit
+        code += f"{_translated(match, text, names)} "
         place = match.end()
-    joined = " ".join(code)
     try:
-        tree = _parsed(joined)
+        tree = _parsed(code)
         _evaluate(tree, {f"_{i}": 1.0 for i in range(len(names))})
     except SyntaxError as error:
         raise ExpressionError("is no expression; for example: read.p99.9 / read.p50") from error
     except (ArithmeticError, ValueError) as error:
         if isinstance(error, ExpressionError):
             raise
-    return Expression(text, tuple(names), joined)
+    return Expression(text, tuple(names), code.strip(), quantities)
 
 
 def as_name(name: str) -> str:
@@ -153,6 +162,12 @@ def as_name(name: str) -> str:
         if parse(name).names == (name,):
             return name
     return f'"{name}"'
+
+
+def constant(node: ast.expr) -> float:
+    """Value of a part of a tree that asks for no figure; raises ExpressionError where it does, and
+    ArithmeticError or ValueError where it has no value."""
+    return float(_evaluate(node, {}))
 
 
 def _translated(match: re.Match, text: str, names: list[str]) -> str:
