@@ -12,13 +12,17 @@ from tests.conftest import STUDY, carry_out
 from tlmssd.cli import main
 from tlmssd.store import Store
 from tlmssd.study.cautions import cautions
+from tlmssd.study.designs import Design
 from tlmssd.study.session import Row
 from tlmssd.study_page import write_page
 
 
 def study_of(*constraints):
     return SimpleNamespace(
-        constraints=[SimpleNamespace(name=name) for name in constraints], metrics=()
+        constraints=[SimpleNamespace(name=name) for name in constraints],
+        metrics=(),
+        search=None,
+        design=Design(),
     )
 
 
@@ -51,6 +55,28 @@ def test_of_constraints_that_no_point_meets_it_is_said_how_far_the_nearest_is_of
     ]
     near = rows_of([(sys.float_info.min,)])
     assert cautions(study_of("a != b"), near)[1].endswith("the nearest by less than 0.1 %")
+
+
+@pytest.mark.parametrize("kind", ["random", "latin-hypercube", "sobol"])
+def test_points_of_a_design_that_are_left_out_are_told(kind, folder):
+    """Of four designs no more than four points can be drawn."""
+    design = f"design: {{{kind}: 8}}\nseeds: 1"
+    (folder / "study.yaml").write_text(STUDY.replace("seeds: 2", design))
+    report = carry_out("study.yaml", "out")
+    points = len(report.rows)
+    assert points <= 4
+    said = f"{8 - points} of the 8 points of the design ({kind}) repeat others and were left out"
+    assert report.cautions[0].startswith(said)
+    assert any(line.startswith(f"! {said}") for line in report.lines(folder / "out"))
+    assert json.loads((folder / "out/summary.json").read_text())["cautions"] == report.cautions
+
+
+def test_of_a_design_without_repeats_nothing_is_told():
+    study = study_of()
+    study.design = Design("sobol", 2)
+    assert cautions(study, rows_of([(-1,)], [(-1,), (-1,)])) == []
+    study.design = Design("sobol", 3)
+    assert len(cautions(study, rows_of([(-1,)], [(-1,), (-1,)]))) == 1
 
 
 @pytest.mark.parametrize(

@@ -76,6 +76,11 @@ NO_SEGMENT = "failed to map segment from shared object"
         ("echo 'unit 7 was deallocated twice' >&2; exit 1", "failed", "unit 7 was deallocated tw"),
         ("echo 'tlmssd: internal error' >&2; exit 1", "failed", "internal error"),
         ("echo 'tlmssd: stalled: dead' >&2; exit 3", "stalled", "stalled: dead"),
+        (
+            "printf 'tlmssd: stalled: 2 wait\\n  for dies\\n  and 7 more\\n' >&2; exit 3",
+            "stalled",
+            "stalled: 2 wait",
+        ),
         ("echo 'tlmssd: no such thing' >&2; exit 2", "refused", "no such thing"),
         ("kill -KILL $$", "memory", "killed by the system"),
     ],

@@ -24,7 +24,7 @@ from tlmssd.meet.search import (
 )
 from tlmssd.meet.targets import Reading, Target
 from tlmssd.meet.terminal import not_enough, text_of
-from tlmssd.meet.together import helps
+from tlmssd.meet.together import helps, pairs
 from tlmssd.program import find_program
 from tlmssd.runs import Outcome
 from tlmssd.scenario import flat_parameters
@@ -534,6 +534,43 @@ def test_advice_against_what_is_enough_is_passed_on(scenario, tmp_path):
     assert held == f"With {', '.join(names)}: held! (look at x)"
     assert f"! {held}" in text_of(found)
     assert held in page_of(found)
+
+
+def test_by_cost_what_is_free_comes_first_and_what_has_no_price_last(scenario, tmp_path, capsys):
+    """A die costs 2, a core 5, a faster clock what nobody says, fewer commands nothing."""
+
+    def values(settings, seed):
+        return [400.0 if len(settings) else 1000.0]
+
+    names = ["fewer outstanding of batch", "dies", "cores", "core clock"]
+    lab = Lab(tmp_path / "lab", values)
+    found = meet(scenario, seeds=2, only=",".join(names), order="cost", run=lab)
+    assert [one.lever.name for one in found.answers] == names
+    assert [one.is_enough for one in found.answers] == [True] * 4
+    assert list(found.costs) == [None, 2, 5, None]
+    lab = Lab(tmp_path / "mildest", values)
+    by_ratio = meet(scenario, seeds=2, only=",".join(names), run=lab)
+    order = [one.lever.name for one in by_ratio.answers]
+    assert order.index("core clock") < order.index("cores")
+    assert sorted(zip(order, map(str, by_ratio.costs), strict=True)) == sorted(
+        zip(names, map(str, found.costs), strict=True)
+    )
+    with pytest.raises(InputError, match="--order price: must be one of mildest, cost"):
+        meet(scenario, order="price")
+    free = ["--set=ssd.flash.part.cost.die=0", "--set=ssd.flash.part.cost.core=0"]
+    assert cli.main(["meet", str(scenario), "--order", "cost", *free]) == 2
+    assert "has no prices; add, for instance, cost: {die: 2" in capsys.readouterr().err
+
+
+def test_two_changes_together_need_hardware_where_one_does():
+    one, other = (
+        Lever(name, (Step("0", "1", 2.0, {name: "1"}),), needs_hardware=name == "clock")
+        for name in ("clock", "policy")
+    )
+    told = Reading(AT_MOST, (600.0,))
+    answers = [Answer(lever, lever.steps[0], (told,), reason=NOT_ENOUGH) for lever in (one, other)]
+    (both,), _ = pairs(answers, [Reading(AT_MOST, (1000.0,))])
+    assert both.needs_hardware
 
 
 @pytest.mark.parametrize(

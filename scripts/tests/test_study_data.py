@@ -186,6 +186,7 @@ def test_what_the_points_do_not_determine_is_not_shown():
     assert [mean - spare[0] for mean in spare] == pytest.approx([0, 0.1, 0.25])
     assert found.means(data.axes[0]) == found.means(data.axes[1]) == []
     assert math.isnan(found.explained(data.axes[0]))
+    assert math.isnan(found.unexplained)
     assert found.how.endswith("The points do not determine: channels, ways.")
     few = study_of(axes, [(1, 1, 0.15), (2, 4, 0.25), (4, 2, 0.4), (8, 1, 0.25)], iops)
     found = Effects.of(few, *few.metrics)
@@ -198,6 +199,7 @@ def test_explained_variance(grid):
     assert found.explained(dies) > 0.95
     # Variance of the means: 560000/9 of dies, 625 of the policy, and nothing by chance.
     assert found.explained(policy) == pytest.approx(625 / (560000 / 9 + 625))
+    assert found.unexplained == pytest.approx(0, abs=1e-9)
 
 
 def test_on_a_small_grid_no_axis_hides_another():
@@ -220,6 +222,7 @@ def test_an_interaction_is_no_chance_where_there_are_seeds():
     points = list(itertools.product(*axes.values()))
     found = Effects.of(study_of(axes, points, lambda a, b: 10.0 * (a and b)), IOPS_COLUMN)
     assert [found.explained(axis) for axis in found.data.axes] == pytest.approx([1 / 3, 1 / 3])
+    assert found.unexplained == pytest.approx(1 / 3)
 
 
 @pytest.mark.parametrize("seeds", [1, 3])

@@ -261,11 +261,17 @@ def _processor_seconds_of(process: subprocess.Popen, limit: float | None) -> flo
     return usage.ru_utime + usage.ru_stime
 
 
+OWN = "tlmssd: "
+"""That the program's own messages begin with."""
+
+
 def judged(code: int, said: str) -> tuple[str, str]:
     """Status and reason of a process that ended with `code` (negative: signal) and `said` this."""
     lines = said.splitlines()
+    # The program's own first line says what it is; those below it, as of a stall, are details.
+    reason = next((line for line in lines if line.startswith(OWN)), lines[-1] if lines else "")
     # The scenario is one line of JSON: its place says nothing.
-    reason = lines[-1].removeprefix("tlmssd: ").removeprefix("scenario.yaml:1: ") if lines else ""
+    reason = reason.removeprefix(OWN).removeprefix("scenario.yaml:1: ").strip()
     if code in (0, COMMANDS_FAILED):
         return "ok", ""
     if code == -9:

@@ -99,6 +99,12 @@ class Effects:
         squares, freedom = self._between(axis)
         return min(max((squares - freedom * self._chance(total)) / total, 0.0), 1.0)
 
+    @property
+    def unexplained(self) -> float:
+        """Share of the variance between points that no axis explains by itself: what axes do only
+        together, and chance. NaN where the part of an axis is not known."""
+        return min(max(1 - sum(self.explained(axis) for axis in self.data.axes), 0.0), 1.0)
+
     def _between(self, axis: Column) -> tuple[float, int]:
         """Sum of squares between the levels of an axis of a full grid, and its freedom."""
         groups = self.known.groupby(self.levels[axis.name], observed=True)

@@ -90,7 +90,7 @@ def _add_pictures(page: Page, data: StudyData) -> None:
     page.raw(_selects(("effect", "metric"), options=data.objectives()))
     page.raw('<p class="note" id="how-effects"></p>')
     page.grid(True)
-    _template(page, study_charts.shares(), "Which axis matters", 32 * len(data.axes) + 50)
+    _template(page, study_charts.shares(), "Which axis matters", 32 * len(data.axes) + 82)
     for axis in data.axes:
         _template(page, study_charts.effect(), axis.name, 220)
     page.grid(False)
@@ -176,6 +176,7 @@ def _metric_content(data: StudyData, metric: Column) -> dict[str, Any]:
         "how": found.how,
         "effects": [found.means(axis) for axis in data.axes],
         "explained": [found.explained(axis) for axis in data.axes],
+        "unexplained": found.unexplained,
     }
 
 

@@ -17,10 +17,11 @@ from tlmssd.meet.together import pairs
 from tlmssd.output import add_output_arguments, check_outputs, write_outputs
 from tlmssd.scenario import setting_text, settings_of
 from tlmssd.whatif import cautions
-from tlmssd.whatif.cost import extra_cost
+from tlmssd.whatif.cost import extra_cost, price
 from tlmssd.whatif.seeded_runs import Run, SeededRuns, run_here, run_of
 
 SEEDS = 5
+ORDERS = ("mildest", "cost")
 COLUMNS = [
     "rank", "change", "before", "after", "enough", "target", "limit", "value", "bound", "unit",
     "worst_loss", "cost", "reason",
@@ -34,6 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("scenario", type=Path, help="scenario file (YAML) with a section targets")
     only = "only changes whose names fit one of these patterns, as 'rate of *,dies'"
     add("--only", default="*", metavar="NAMES", help=only)
+    order = "of what is enough: mildest first, or by what it costs (default: %(default)s)"
+    add("--order", choices=ORDERS, default=ORDERS[0], help=order)
     seeds = "runs of each change, from the scenario's seed on, and as many to judge what is found"
     add("--seeds", type=int, default=SEEDS, metavar="N", help=seeds + " (default: %(default)s)")
     override = "override a parameter, as in tlmssd run"
@@ -54,6 +57,7 @@ def main(arguments: argparse.Namespace) -> int:
             settings_of(arguments.set),
             only=arguments.only,
             seeds=arguments.seeds,
+            order=arguments.order,
             run=run,
         )
     sys.stdout.write(text_of(found))
@@ -122,6 +126,7 @@ def meet(
     *,
     only: str = "*",
     seeds: int = SEEDS,
+    order: str = "mildest",
     jobs: int | None = None,
     store: str | Path | None = None,
     run: Run | None = None,
@@ -129,18 +134,27 @@ def meet(
     """For each thing that can be changed, the mildest change by which all `targets` are met; where
     there is none, for pairs of those that help.
 
-    `only` are patterns of names of changes, with commas between them. `run` carries the runs out
+    `only` are patterns of names of changes, with commas between them. `order` is 'mildest' or
+    'cost': of what is enough the cheapest first, behind it what needs hardware that has no price.
+    `run` carries the runs out
     (by default on this machine, `jobs` at a time). Raises InputError for a scenario that is wrong
     or has no targets, or whose commands fail, RunFailed when it does not run as it is.
     """
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: at least 1")
+    if order not in ORDERS:
+        raise InputError(f"--order {order}: must be one of {', '.join(ORDERS)}")
     given = {path: setting_text(value) for path, value in (settings or {}).items()}
     runs = SeededRuns(Path(scenario), given, seeds, run or run_here(jobs, store))
     if not any(path.startswith("targets.") for path in runs.drive.parameters):
         raise InputError(
             f"{scenario}: has no targets to meet; add, for instance, "
             "targets: [{metric: read.p99, at_most: 1 ms}]"
+        )
+    if order == "cost" and price(runs.drive) is None:
+        raise InputError(
+            f"--order cost: {scenario} has no prices; add, for instance, "
+            "cost: {die: 2, dram_gib: 4} to ssd.flash.part"
         )
     runs.fetch([{}])
     results = runs.results({})
@@ -156,8 +170,14 @@ def meet(
         unmet = [reading for reading in base if reading.target in missed]
         both, not_together = pairs(answers, unmet)
         answers += search(runs, both, missed)
-    answers.sort(key=_order)
-    costs = [extra_cost(runs.drive, one.step.settings) if one.step else None for one in answers]
+    priced = [
+        (one, extra_cost(runs.drive, one.step.settings) if one.step else None) for one in answers
+    ]
+    if order == "cost":
+        priced.sort(key=_order_by_cost)
+    else:
+        priced.sort(key=lambda pair: _order(pair[0]))
+    answers, costs = [one for one, _ in priced], [cost for _, cost in priced]
     return Meet(
         title,
         seeds,
@@ -196,6 +216,15 @@ def _order(answer: Answer) -> tuple:
     loss = answer.worst_loss if answer.worst_loss > LITTLE else 0.0
     ratio = answer.step.ratio if answer.step else 0.0
     return (not answer.is_enough, answer.step is None, loss, ratio)
+
+
+def _order_by_cost(priced: tuple[Answer, float | None]) -> tuple:
+    """What is enough first; of that the cheapest, and behind it hardware that has no price; of
+    equals as by _order()."""
+    answer, cost = priced
+    unknown = cost is None and answer.lever.needs_hardware
+    enough, impossible, *rest = _order(answer)
+    return (enough, impossible, unknown, cost or 0.0, *rest)
 
 
 def _chosen(found: Sequence[Lever], only: str) -> list[Lever]:

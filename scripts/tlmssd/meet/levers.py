@@ -36,12 +36,14 @@ DIRECTIONS = ("read", "write", "trim")
 class Lever:
     """Something that can be changed: `steps` from the mildest to the strongest.
 
-    `may_be_too_much`: of which a strong step may help less than a milder one.
+    `may_be_too_much`: of which a strong step may help less than a milder one. `needs_hardware`: the
+    drive has other parts with it, whether they have a price or not.
     """
 
     name: str
     steps: tuple[Step, ...]
     may_be_too_much: bool = False
+    needs_hardware: bool = False
 
 
 def levers(drive: Drive, base: Sequence[Result], missed: Iterable[str]) -> list[Lever]:
@@ -321,4 +323,6 @@ def _of_resources(drive: Drive) -> Iterator[Lever]:
             step = resource.step(drive, share)
             if step and math.isfinite(step.ratio):
                 found.setdefault(json.dumps(step.settings, sort_keys=True), step)
-        yield Lever(resource.name, tuple(found.values()))
+        paths = {path for step in found.values() for path in step.settings}
+        parts = any(path.startswith("ssd.") for path in paths)
+        yield Lever(resource.name, tuple(found.values()), needs_hardware=parts)

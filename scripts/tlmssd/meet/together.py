@@ -72,4 +72,5 @@ def _both(one: Lever, other: Lever) -> Lever | None:
             )
         )
     too_much = one.may_be_too_much or other.may_be_too_much
-    return Lever(_name(one, other), tuple(steps), too_much)
+    parts = one.needs_hardware or other.needs_hardware
+    return Lever(_name(one, other), tuple(steps), too_much, parts)

@@ -76,7 +76,7 @@ def effect() -> alt.LayerChart:
 
 
 def shares() -> alt.Chart:
-    """How much of a metric's variance each axis explains by itself."""
+    """How much of a metric's variance each axis explains by itself, and what none does."""
     axis = alt.Axis(title="variance explained", format=".0%", tickCount=5)
     return (
         alt.Chart(alt.NamedData("shares"))

@@ -1,5 +1,5 @@
-"""What is said against a study as a whole: the advice of its runs, metrics that they do not have,
-constraints that nothing meets.
+"""What is said against a study as a whole: points that its design does not have, the advice of its
+runs, metrics that they do not have, constraints that nothing meets.
 
 Counted over all of its rows, whatever order its runs ended in.
 """
@@ -15,12 +15,29 @@ from tlmssd.study.study import Study
 
 
 def cautions(study: Study, rows: Sequence[Row]) -> list[str]:
-    """Sentences about constraints, if no point meets them all, about metrics that runs do not have,
-    and about each advice.
+    """Sentences about points that repeat others, about constraints, if no point meets them all,
+    about metrics that runs do not have, and about each advice.
 
     `rows`: of all runs, those of a point one behind the other.
     """
-    return [*_unmet(study, rows), *_unknown(study, rows), *_advice(rows)]
+    return [
+        *_repeated(study, rows),
+        *_unmet(study, rows),
+        *_unknown(study, rows),
+        *_advice(rows),
+    ]
+
+
+def _repeated(study: Study, rows: Sequence[Row]) -> Iterator[str]:
+    """How many points of a design that draws them were left out because it had them already."""
+    if study.search is not None or study.design.kind == "grid":
+        return
+    asked, points = study.design.points, len({row.number for row in rows})
+    if points < asked:
+        yield (
+            f"{asked - points} of the {asked} points of the design ({study.design.kind}) repeat "
+            "others and were left out: the axes have few values"
+        )
 
 
 def _unknown(study: Study, rows: Sequence[Row]) -> Iterator[str]:

@@ -66,6 +66,7 @@ async function drawEffects() {
   const metric = metricOf(byId("effect").value);
   byId("how-effects").textContent = metric.how;
   const shares = study.axes.map((axis, i) => ({axis: axis.name, share: metric.explained[i]}))
+    .concat({axis: "together, or by chance", share: metric.unexplained})
     .filter(({share}) => share !== null);
   if (shares.length) await draw(chartIds[places.shares], {shares});
   else byId(chartIds[places.shares]).textContent = "Not determined: the metric is the same at every point, or nothing " +
