@@ -38,6 +38,10 @@ load: {rw: randrw, bs: 4k, iodepth: 8, number_ios: 1000}
 """
 
 
+REST = "together, or by chance"
+"""The bar of what no axis explains by itself."""
+
+
 @pytest.fixture(scope="module")
 def browser():
     with chromium() as made:
@@ -136,6 +140,8 @@ def test_what_the_points_of_a_study_do_not_determine_is_not_drawn(browser, tmp_p
         said = [chart.text for chart in charts[2:5]]
         undetermined = "Not determined by the points of this study."
         assert said.count(undetermined) == (2 if drawn else 3)
+        # What is left when an axis' part is not known cannot be told.
+        assert REST not in charts[1].get_attribute("innerHTML")
         assert ("Shown are adjusted means" if drawn else "no means are shown") in (
             browser.find_element("css selector", "#how-effects").text
         )
@@ -232,6 +238,8 @@ def test_study(browser, tmp_path):
     assert len(rows) == 6
     front = browser.find_elements("css selector", "#chosen li")
     assert front
+    matters = browser.find_elements("css selector", ".chart")[1].get_attribute("innerHTML")
+    assert matters.index("over_provisioning") < matters.index(REST)
     browser.find_element("link text", "4").click()
     details = browser.find_element("css selector", "#details")
     assert "point 4: firmware.gc.policy fifo" in details.text
