@@ -537,7 +537,7 @@ def test_advice_against_what_is_enough_is_passed_on(scenario, tmp_path):
 
 
 def test_by_cost_what_is_free_comes_first_and_what_has_no_price_last(scenario, tmp_path, capsys):
-    """A die costs 2, a core 5, a faster clock what nobody says, fewer commands nothing."""
+    """A die costs 2, a core 5, a faster clock has no price, and fewer commands need none."""
 
     def values(settings, seed):
         return [400.0 if len(settings) else 1000.0]

@@ -1,8 +1,8 @@
 """Units of expressions: what may be added to, or compared with, what.
 
 The four that scenarios write as such are s, B, B/s and C; a rate, in Hz or per second, is a number
-of times per second. Counts, shares and everything else are plain numbers. What has a unit that
-nobody can write, as 'iops' or 'bytes / iops', may stand beside a plain number.
+of times per second. Counts, shares and everything else are plain numbers. What has a unit that has
+no way of writing, as 'iops' or 'bytes / iops', may stand beside a plain number.
 """
 
 import ast
