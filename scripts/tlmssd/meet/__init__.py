@@ -67,7 +67,7 @@ def main(arguments: argparse.Namespace) -> int:
 
 @dataclass(frozen=True)
 class Meet:
-    """What was found: changes that are enough, the cheapest for the loads first, and those that are
+    """What was found: changes that are enough, in the order that was asked for, and those that are
     not; pairs of changes only where none is enough by itself.
 
     `base` has every target as the scenario is; `costs` what each answer's step costs where the part
@@ -136,9 +136,9 @@ def meet(
 
     `only` are patterns of names of changes, with commas between them. `order` is 'mildest' or
     'cost': of what is enough the cheapest first, behind it what needs hardware that has no price.
-    `run` carries the runs out
-    (by default on this machine, `jobs` at a time). Raises InputError for a scenario that is wrong
-    or has no targets, or whose commands fail, RunFailed when it does not run as it is.
+    `run` carries the runs out (by default on this machine, `jobs` at a time). Raises InputError for
+    a scenario that is wrong or has no targets, or whose commands fail, RunFailed when it does not
+    run as it is.
     """
     if seeds < 1:
         raise InputError(f"--seeds {seeds}: at least 1")
