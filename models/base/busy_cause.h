@@ -27,14 +27,14 @@ constexpr Cause busy_cause(const FlashOp& op) {
   return op.command == FlashCommand::erase ? Cause::die_erase : Cause::die_program;
 }
 
-/// The same in more detail; k_blockers: there is none.
+/// The same in more detail; k_die_blockers: there is none.
 constexpr std::size_t blocker_of(const FlashOp& op) {
   if (op.purpose == Purpose::gc) {
     if (op.command == FlashCommand::read) return k_behind_gc_read;
     return op.command == FlashCommand::erase ? k_behind_gc_erase : k_behind_gc_program;
   }
   const bool known = op.purpose == Purpose::host && op.command == FlashCommand::read && op.ledger != nullptr;
-  return known ? op.ledger->owner() : k_blockers;
+  return known ? op.ledger->owner() : k_die_blockers;
 }
 
 inline constexpr std::size_t k_first_busy = static_cast<std::size_t>(Cause::die_read);

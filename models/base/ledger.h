@@ -55,13 +55,16 @@ enum class Cause : std::uint8_t {
 };
 inline constexpr std::size_t k_causes = static_cast<std::size_t>(Cause::count);
 
-/// Who kept a die busy, in more detail than the cause: the reads of each load, and what collection
-/// does.
+/// Whom a command stood behind, in more detail than the cause. Who kept a die busy: the reads of
+/// each load, and what collection does. In the host's queue: the commands of each load that SATA
+/// runs alone.
 inline constexpr std::size_t k_owners = 8;  ///< loads that are told apart; the last stands for all others
 inline constexpr std::size_t k_behind_gc_read = k_owners;
 inline constexpr std::size_t k_behind_gc_program = k_owners + 1;
 inline constexpr std::size_t k_behind_gc_erase = k_owners + 2;
-inline constexpr std::size_t k_blockers = k_owners + 3;
+inline constexpr std::size_t k_die_blockers = k_owners + 3;
+inline constexpr std::size_t k_behind_alone = k_die_blockers;  ///< and owners behind it: runs alone
+inline constexpr std::size_t k_blockers = k_behind_alone + k_owners;
 
 /// Name of a cause as it appears in reports, e.g. "die busy: gc".
 std::string_view name_of(Cause cause);
@@ -99,7 +102,7 @@ class Ledger {
     add(static_cast<std::uint8_t>(cause), until - mark_);
     mark_ = until;
   }
-  /// Of what has been charged to a busy die, `part` was spent behind this blocker.
+  /// Of what is charged to a busy die or to submission, `part` was spent behind this blocker.
   void stood_behind(std::size_t blocker, Picoseconds part) {
     add(static_cast<std::uint8_t>(k_causes + blocker), part);
   }

@@ -113,9 +113,9 @@ class FlashChannel : public sc_core::sc_module {
     BusRequest finish;
     // Busy time by cause; the current cause since `since`.
     Picoseconds since = 0;
-    std::size_t cause = k_busy_causes;  // none
-    std::size_t blocker = k_blockers;   // none
-    std::uint32_t known = 0;            // of the times, those that may be above zero: a bit each
+    std::size_t cause = k_busy_causes;     // none
+    std::size_t blocker = k_die_blockers;  // none
+    std::uint32_t known = 0;               // of the times, those that may be above zero: a bit each
     DieTimes times{};
     std::array<Picoseconds, k_busy_causes> busy_at_reset{};
   };

@@ -239,7 +239,7 @@ void FlashChannel::settle(Die& die) {
   if (passed == 0) return;
   die.since += passed;
   if (die.cause < k_busy_causes) die.times[die.cause] += passed;
-  if (die.blocker < k_blockers) die.times[k_busy_causes + die.blocker] += passed;
+  if (die.blocker < k_die_blockers) die.times[k_busy_causes + die.blocker] += passed;
 }
 
 /// Notes what keeps the die busy from now on.
@@ -248,14 +248,14 @@ void FlashChannel::occupy(Die& die) {
   const FlashJob* job = die.array != nullptr ? die.array : die.output;
   if (event_queue_.now() < die.ready) {
     die.cause = static_cast<std::size_t>(Cause::suspend) - k_first_busy;
-    die.blocker = k_blockers;
+    die.blocker = k_die_blockers;
   } else {
     die.cause =
         job == nullptr ? k_busy_causes : static_cast<std::size_t>(busy_cause(*job->op)) - k_first_busy;
-    die.blocker = job == nullptr ? k_blockers : blocker_of(*job->op);
+    die.blocker = job == nullptr ? k_die_blockers : blocker_of(*job->op);
   }
   if (die.cause < k_busy_causes) die.known |= std::uint32_t{1} << die.cause;
-  if (die.blocker < k_blockers) die.known |= std::uint32_t{1} << (k_busy_causes + die.blocker);
+  if (die.blocker < k_die_blockers) die.known |= std::uint32_t{1} << (k_busy_causes + die.blocker);
 }
 
 /// What charge_wait() will look back at.

@@ -14,7 +14,7 @@ using JobQueue = IntrusiveQueue<FlashJob>;
 
 /// Busy times of a die by cause, and behind them by blocker. Few are ever above zero; `known` says
 /// which may be.
-inline constexpr std::size_t k_busy_times = k_busy_causes + k_blockers;
+inline constexpr std::size_t k_busy_times = k_busy_causes + k_die_blockers;
 using DieTimes = std::array<Picoseconds, k_busy_times>;
 static_assert(k_busy_times <= 32);
 

@@ -198,15 +198,46 @@ bool HostInterface::may_issue() const {
   return !alone_ && is_queued(queues_.front().waiting.front()->opcode);
 }
 
+/// The queue stands for a non-queued command: one under way, or its first one, which waits for all
+/// before it.
+void HostInterface::hold_up() {
+  const auto owner =
+      alone_ ? alone_owner_ : static_cast<std::uint8_t>(queues_.front().waiting.front()->ledger.owner());
+  if (held_since_ != k_never && holds_up_ == owner) return;
+  go_on();
+  holds_up_ = owner;
+  held_since_ = event_queue_.now();
+}
+
+/// All that waits has stood behind that command since it was there, if the queue stands at all.
+void HostInterface::go_on() {
+  if (held_since_ == k_never) return;
+  const Picoseconds now = event_queue_.now();
+  const auto stood = [&](Entry& entry) {
+    const Picoseconds from = std::max(held_since_, entry.ledger.mark());
+    if (from < now) entry.ledger.stood_behind(k_behind_alone + holds_up_, now - from);
+  };
+  for (Entry& entry : queues_.front().waiting) stood(entry);
+  if (stalled_ != nullptr && !arriving_) stood(*stalled_);
+  counters_.held_up += now - std::max(held_since_, counted_from_);
+  held_since_ = k_never;
+}
+
 void HostInterface::pump() {
   while (under_way_ < limit_ && queued_ > 0) {
-    if (sata_ && !may_issue()) return;
+    if (sata_) {
+      if (!may_issue()) return hold_up();
+      go_on();
+    }
     Queue& queue = queues_[arbiter_.next()];
     Entry& entry = queue.waiting.pop();
     if (queue.waiting.empty()) arbiter_.set_waiting(queue.index, false);
     --queued_;
     ++under_way_;
-    alone_ = sata_ && !is_queued(entry.opcode);
+    if (sata_) {
+      alone_ = !is_queued(entry.opcode);
+      alone_owner_ = static_cast<std::uint8_t>(entry.ledger.owner());
+    }
     ++queue.fetched;
     queue.waited += event_queue_.now() - entry.arrived;
     fetch(entry);
@@ -408,6 +439,14 @@ void HostInterface::report(StatisticsSink& sink) const {
   sink.value("full queue", counters_.stalls, "commands", "commands that found their submission queue full");
   sink.value("unexplained", static_cast<double>(counters_.unexplained) * 1e-12, "s",
              "time in firmware that no wait was charged with (counted as firmware)");
+  if (sata_) {
+    const Picoseconds now = event_queue_.now();
+    const Picoseconds held =
+        counters_.held_up + (held_since_ == k_never ? 0 : now - std::max(held_since_, counted_from_));
+    const Picoseconds all = std::max<Picoseconds>(now - counted_from_, 1);
+    sink.value("queue held up", static_cast<double>(held) / static_cast<double>(all), "",
+               "share of the time in which commands stood in the queue for one that SATA runs alone");
+  }
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     const double fetched = static_cast<double>(std::max<std::uint64_t>(queues_[i].fetched, 1));
     sink.open("queue " + std::to_string(i), "one submission queue");
@@ -422,6 +461,7 @@ void HostInterface::report(StatisticsSink& sink) const {
 
 void HostInterface::reset_statistics() {
   counters_ = {};
+  counted_from_ = event_queue_.now();
   for (Queue& queue : queues_) {
     queue.fetched = 0;
     queue.waited = 0;

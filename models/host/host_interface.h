@@ -17,7 +17,8 @@
 // SATA: flush, trim and write zeroes are non-queued ATA commands (FLUSH CACHE EXT, DATA SET
 // MANAGEMENT). The host issues one when all that it has issued before has completed, and nothing
 // until it has; the queue here stands for the host's, so both wait in it, in their order
-// ([submission]). Reads and writes are NCQ, with force unit access, too.
+// ([submission], behind the load that issued it). Reads and writes are NCQ, with force unit access,
+// too.
 //
 // A failed command is answered TLM_GENERIC_ERROR_RESPONSE with the reason in HostCommand::status;
 // addresses beyond the drive and malformed commands are refused here and never reach firmware. A
@@ -132,6 +133,8 @@ class HostInterface : public sc_core::sc_module {
   void admit_stalled();
   void pump();
   [[nodiscard]] bool may_issue() const;
+  void hold_up();
+  void go_on();
   void fetch(Entry& entry);
   void begin_payload(Entry& entry);
   void fetched(Entry& entry, Picoseconds memory_end);
@@ -159,7 +162,11 @@ class HostInterface : public sc_core::sc_module {
   void* quiet_self_ = nullptr;
   std::uint32_t queued_ = 0;
   std::uint32_t under_way_ = 0;
-  bool alone_ = false;  ///< what is under way is a non-queued command
+  bool alone_ = false;                ///< what is under way is a non-queued command of SATA
+  std::uint8_t alone_owner_ = 0;      ///< of that command
+  std::uint8_t holds_up_ = 0;         ///< owner of the command that the queue stands for
+  Picoseconds held_since_ = k_never;  ///< from when on it does; k_never: it does not
+  Picoseconds counted_from_ = 0;      ///< statistics count from then on
 
   struct Counters {
     std::array<std::uint64_t, k_opcodes> commands{};
@@ -168,6 +175,7 @@ class HostInterface : public sc_core::sc_module {
     std::uint64_t interrupts = 0;
     std::uint64_t stalls = 0;
     Picoseconds unexplained = 0;
+    Picoseconds held_up = 0;
   } counters_;
 };
 

@@ -9,16 +9,20 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// "reads of backup", "collection's programs".
+/// "reads of backup", "collection's programs", "flushes and trims of oltp".
 std::string blocker_name(std::size_t blocker, const std::vector<std::string>& loads) {
   if (blocker == k_behind_gc_read) return "collection's reads";
   if (blocker == k_behind_gc_program) return "collection's programs";
   if (blocker == k_behind_gc_erase) return "collection's erases";
-  if (blocker + 1 == k_owners && loads.size() > k_owners) return "reads of other loads";
-  return "reads of " + (blocker < loads.size() ? loads[blocker] : std::string("the host"));
+  const bool alone = blocker >= k_behind_alone;
+  const std::size_t owner = alone ? blocker - k_behind_alone : blocker;
+  const std::string what = alone ? k_alone_of : k_reads_of;
+  if (owner + 1 == k_owners && loads.size() > k_owners) return what + k_other_loads;
+  return what + (owner < loads.size() ? loads[owner] : std::string("the host"));
 }
 
-/// The part of a ledger in which dies were busy with known work of others.
+/// The part of a ledger in which dies were busy with known work of others, or the queue stood for
+/// commands that SATA runs alone.
 template <class Part>
 Json behind_json(const std::array<Part, k_blockers>& behind, double latency,
                  const std::vector<std::string>& loads) {
@@ -93,7 +97,8 @@ Json percentiles_json(const OperationMeasurement& operation, const std::vector<s
       {"doc",
        "why commands at each percentile take so long: causes add up to its latency, in the shares of "
        "`commands` commands next to it, by rank (exact) or within a sixteenth of an octave; `behind`: "
-       "the part in which a die was busy with known work of others"}};
+       "the part in which a die was busy with known work of others, or the queue of SATA stood for flushes "
+       "and trims"}};
   for (const auto& [name, share] : k_explained) {
     const PercentileLedger told = operation.explain(share);
     const auto latency = static_cast<double>(told.latency);

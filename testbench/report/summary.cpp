@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 #include "models/base/quantity_text.h"
 #include "testbench/report/json_values.h"
+#include "testbench/report/ledger_json.h"
 #include "testbench/report/shown_results.h"
 #include "testbench/report/statistics_view.h"
 
@@ -191,20 +193,20 @@ std::vector<std::string> ledger_items(const Json& ledger) {
   return share_items(std::move(parts));
 }
 
-/// The same of a percentile; where it is known whose work kept a die busy, that stands in place of
-/// the cause.
+/// The same of a percentile; where it is known whose work kept a die busy, or whose commands SATA ran
+/// alone, that stands in place of the cause.
 std::vector<std::string> blame(const Json& percentile, bool several) {
   Shares parts;
-  double reads = 0;
-  double collection = 0;
+  std::map<std::string, double> known_of;  // of a cause
   for (const auto& [who, part] : percentile["behind"].items()) {
-    const bool is_read = who.starts_with("reads of ");
+    const bool is_read = who.starts_with(k_reads_of);
+    const bool alone = who.starts_with(k_alone_of);
     if (is_read && !several) continue;
-    (is_read ? reads : collection) += number(part, "share");
+    known_of[is_read ? "die busy: read" : alone ? "submission" : "die busy: gc"] += number(part, "share");
     parts.emplace_back(number(part, "share"), who);
   }
   for (const auto& [cause, part] : percentile["ledger"].items()) {
-    const double known = cause == "die busy: read" ? reads : cause == "die busy: gc" ? collection : 0;
+    const double known = known_of[cause];
     const double rest = number(part, "share") - known;
     if (known == 0 || rest > 1e-9) parts.emplace_back(rest, cause);
   }

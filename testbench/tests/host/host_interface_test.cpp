@@ -146,6 +146,51 @@ TEST_CASE("SATA runs flushes and trims alone, behind what was issued before and 
   CHECK(command(sata, 2).done - drained == alone.done - 9_ms);
 }
 
+TEST_CASE("who stands in SATA's queue stands behind the load whose command runs alone, to the picosecond") {
+  constexpr std::size_t k_reader = 1;
+  constexpr std::size_t k_flusher = 2;
+  constexpr std::size_t k_trimmer = 3;
+  HostRigConfig config = config_of("sata6");
+  config.host.queue_depth = 6;
+  HostRig rig("rig", config);
+  FakeHost& host = rig.driver;
+  const auto submit = [&](Submission& one, std::size_t owner, Picoseconds when) {
+    one.owner = owner;
+    host.submit_at(when, one);
+  };
+  submit(host.make(HostOpcode::read, 0, 8), k_reader, 1_ms);
+  submit(host.make(HostOpcode::flush, 0, 0), k_flusher, 1_ms);
+  submit(host.make(HostOpcode::read, 16, 8), k_reader, 1_ms);
+  submit(host.trim({{32, 8}}), k_trimmer, 1_ms);
+  submit(host.make(HostOpcode::flush, 0, 0), k_flusher, 1_ms);
+  submit(host.make(HostOpcode::read, 24, 8), k_reader, 1_ms);
+  submit(host.make(HostOpcode::read, 32, 8), k_reader, 1_ms);  // finds the queue full
+  submit(host.make(HostOpcode::read, 40, 8), k_reader, 9_ms);
+  run({&rig});
+  const auto done = [&](std::size_t n) { return host.all[n].done; };
+  const auto behind = [&](std::size_t n, std::size_t owner) {
+    return host.all[n].command.ledger.behind(k_behind_alone + owner);
+  };
+  for (const Submission& one : host.all) {
+    Picoseconds sum = 0;
+    for (std::size_t owner = 0; owner < k_owners; ++owner)
+      sum += one.command.ledger.behind(k_behind_alone + owner);
+    CHECK(sum == one.command.ledger.spent(Cause::submission));
+  }
+  CHECK(behind(0, k_flusher) == 0);
+  CHECK(behind(1, k_flusher) == done(0) - 1_ms);  // for what was issued before
+  CHECK(behind(2, k_flusher) == done(1) - 1_ms);
+  CHECK(behind(3, k_flusher) == done(1) - 1_ms);
+  CHECK(behind(3, k_trimmer) == done(2) - done(1));
+  CHECK(behind(4, k_trimmer) == done(3) - done(1));
+  for (const std::size_t last : {5, 6}) {
+    INFO(last);
+    CHECK(behind(last, k_flusher) == done(1) - 1_ms + done(4) - done(3));
+    CHECK(behind(last, k_trimmer) == done(3) - done(1));
+  }
+  CHECK(behind(7, k_flusher) + behind(7, k_trimmer) == 0);
+}
+
 TEST_CASE("saturated reads and writes reach the closed form of the slowest part") {
   HostRigConfig fast = config_of("pcie3x4");
   fast.cpu.cycles.command = 0;

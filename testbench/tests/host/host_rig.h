@@ -37,6 +37,7 @@ class FakeHost : public sc_core::sc_module {
     Picoseconds accepted = -1;
     Picoseconds done = -1;
     tlm::tlm_response_status response = tlm::TLM_INCOMPLETE_RESPONSE;
+    std::size_t owner = 0;  // number of its load
     std::function<void(Submission&)> then;
   };
 
@@ -89,7 +90,7 @@ class FakeHost : public sc_core::sc_module {
   }
   void submit(Submission& s) {
     s.submitted = event_queue_.now();
-    s.command.ledger = Ledger(s.submitted);
+    s.command.ledger = Ledger(s.submitted, s.owner);
     fill(s);
     waiting_.push_back(&s);
     issue();
