@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cctype>
+#include <cmath>
 #include <utility>
 
 #include "models/base/input_error.h"
@@ -12,10 +14,57 @@ namespace tlmssd {
 
 namespace {
 constexpr Bytes k_most_memory_buffer = Bytes{1} << 40U;
+constexpr std::array<std::uint32_t, 5> k_pcie_lanes = {1, 2, 4, 8, 16};
+constexpr std::uint32_t k_pcie_generations = 6;
+
+/// The numbers in a text, in order, each up to 100.
+std::vector<double> numbers_in(const std::string& text) {
+  constexpr double k_most = 100;
+  std::vector<double> numbers;
+  double unit = 0;  // of the next digit, behind a point; 0: there is none, or no number
+  bool within = false;
+  for (const char c : text) {
+    if (c >= '0' && c <= '9') {
+      if (!within) numbers.push_back(0);
+      const int digit = c - '0';
+      double& number = numbers.back();
+      number = unit > 0 && within ? number + digit * unit : std::min(10 * number + digit, k_most);
+      if (within) unit /= 10;
+      within = true;
+    } else if (c == '.' && within && unit == 0) {
+      unit = 0.1;
+    } else {
+      within = false;
+      unit = 0;
+    }
+  }
+  return numbers;
+}
+
+/// What a text may mean that is no link of `kind`: the generation and lanes, or the rate, that come
+/// nearest. Where it names nothing of the kind: what most drives have.
+std::string nearest_link(const std::string& text, LinkKind kind) {
+  const std::string own = kind == LinkKind::sata ? "sata" : "pcie";
+  std::string lower;
+  for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::vector<double> numbers = lower.find(own) == std::string::npos
+                                          ? std::vector<double>{}
+                                          : numbers_in(lower.substr(lower.find(own)));
+  if (kind == LinkKind::sata) {
+    if (numbers.empty()) return "sata6";
+    return numbers[0] < 2.25 ? "sata1.5" : numbers[0] < 4.5 ? "sata3" : "sata6";
+  }
+  const double generation = numbers.empty() ? 3 : std::clamp<double>(numbers[0], 1, k_pcie_generations);
+  const double lanes = numbers.size() < 2 ? 4 : numbers[1];
+  // Of two that are as near, the one that carries more.
+  const std::uint32_t nearest =
+      *std::min_element(k_pcie_lanes.rbegin(), k_pcie_lanes.rend(),
+                        [&](double a, double b) { return std::abs(a - lanes) < std::abs(b - lanes); });
+  return "pcie" + std::to_string(static_cast<std::uint32_t>(generation)) + "x" + std::to_string(nearest);
+}
 }  // namespace
 
 LinkSpec parse_link(const std::string& text, LinkKind kind) {
-  static constexpr std::array<std::uint32_t, 5> k_pcie_lanes = {1, 2, 4, 8, 16};
   for (const auto& [name, megabits] : {std::pair{"sata1.5", 1500U}, {"sata3", 3000U}, {"sata6", 6000U}}) {
     if (text == name) return {LinkKind::sata, 0, 0, megabits};
   }
@@ -31,7 +80,7 @@ LinkSpec parse_link(const std::string& text, LinkKind kind) {
                 in_quotes(text) +
                     " is none of pcie<generation 1 to 6>x<lanes 1, 2, 4, 8 or 16> (such as pcie3x4), "
                     "sata1.5, sata3, sata6",
-                kind == LinkKind::sata ? "sata6" : "pcie3x4");
+                nearest_link(text, kind));
 }
 
 std::uint32_t HostConfig::effective_depth() const {

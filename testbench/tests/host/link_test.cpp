@@ -35,6 +35,34 @@ TEST_CASE("links are read from their names and nothing else") {
   }
 }
 
+TEST_CASE("a link that cannot be is told the one that comes nearest") {
+  const auto nearest = [](const std::string& text, LinkKind kind) {
+    try {
+      parse_link(text, kind);
+    } catch (const InputError& error) {
+      return error.complaint().proposal->value;
+    }
+    return std::string("none");
+  };
+  const std::pair<std::string, std::string> of_pcie[] = {
+      {"pcie4x12", "pcie4x16"},       {"pcie5x3", "pcie5x4"},  {"pcie5x5", "pcie5x4"},
+      {"PCIe4x4", "pcie4x4"},         {"pcie4 x4", "pcie4x4"}, {"pcie7x4", "pcie6x4"},
+      {"pcie0x1", "pcie1x1"},         {"pcie4", "pcie4x4"},    {"Gen4 pcie", "pcie3x4"},
+      {"pcie99999x9999", "pcie6x16"}, {"", "pcie3x4"},         {"sata9", "pcie3x4"},
+      {"PCIe 5.0 x8", "pcie5x8"}};
+  for (const auto& [text, link] : of_pcie) {
+    INFO(text);
+    CHECK(nearest(text, LinkKind::pcie) == link);
+  }
+  const std::pair<std::string, std::string> of_sata[] = {
+      {"sata9", "sata6"}, {"SATA3", "sata3"}, {"sata 1.5", "sata1.5"}, {"sata2", "sata1.5"},
+      {"sata4", "sata3"}, {"sata", "sata6"},  {"pcie9", "sata6"}};
+  for (const auto& [text, link] : of_sata) {
+    INFO(text);
+    CHECK(nearest(text, LinkKind::sata) == link);
+  }
+}
+
 TEST_CASE("contradictions in the host configuration are refused") {
   HostConfig config;
   CHECK_NOTHROW(config.validate());
