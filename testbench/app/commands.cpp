@@ -236,6 +236,7 @@ int check_command(const CheckOptions& options) {
   run.scenario = options.scenario;
   run.overrides = options.overrides;
   try {
+    if (options.prepare) options.prepare();
     Run built(run);  // as far as run goes before it simulates
     built.look_ahead();
     if (!options.json) {

@@ -77,6 +77,8 @@ struct CheckOptions {
   std::string scenario;
   std::vector<std::string> overrides;  ///< --set a.b.c=value
   bool json = false;                   ///< JSON in any case, errors included
+  /// Comes before the scenario, and may refuse: loads plug-ins.
+  std::function<void()> prepare = {};
 };
 /// Refuses what run would refuse before it simulates, else prints the scenario with every default
 /// filled in.

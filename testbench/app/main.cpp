@@ -338,7 +338,12 @@ int carry_out(int argc, char* argv[]) {
     return app.exit(error);  // prints the help or the version
   }
   arguments.run.json = arguments.inspect.json = !arguments.json.empty();
-  load_plugins(app, arguments);
+  const auto load = [&] { load_plugins(app, arguments); };
+  if (app.got_subcommand("check")) {
+    arguments.check.prepare = load;
+  } else {
+    load();
+  }
   return dispatch(app, arguments);
 }
 

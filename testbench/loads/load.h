@@ -26,6 +26,7 @@ struct Load {
   std::string job;   ///< the loads of one job (numjobs) have it in common
   std::string kind;  ///< which options it has: "trace", "profile", "fio", "source" or, made, ""
   std::vector<std::string> longer_by = {};  ///< options that would have it ask for more
+  std::vector<std::string> alone_by = {};   ///< options that have it ask for flushes and trims
   std::string description;                  ///< one line for the report: what it is and how it was read
   std::unique_ptr<PlacedSource> source;
   Pacing pacing = Pacing::closed_loop;

@@ -325,6 +325,9 @@ void add_jobs(std::vector<Load>& loads, const std::string& name, const Generator
     load.think_time = config.thinktime;
     load.think_blocks = config.thinktime_blocks;
     load.end_fsync = config.end_fsync && config.writes();
+    if (const std::string notice = plan.range_notice(); job == 0 && !notice.empty())
+      load.warnings.push_back(notice);
+    load.alone_by = plan.alone_options(load.end_fsync);
     load.operations = plan.operations();
     if (load.operations && load.end_fsync) load.operations->push_back(HostOpcode::flush);
     loads.push_back(std::move(load));
@@ -385,7 +388,7 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
     throw InputError("job: there is none called " + in_quotes(config.fio.job) + " in " + file.file +
                      ", expected " + any_of(names) + did_you_mean(config.fio.job, names));
   }
-  loads.front().warnings = file.warnings;
+  loads.front().warnings.insert(loads.front().warnings.begin(), file.warnings.begin(), file.warnings.end());
   if (!shallow.empty()) loads.front().warnings.push_back(depth_notice(file, shallow));
   return loads;
 }

@@ -64,6 +64,10 @@ struct GeneratorPlan {
   [[nodiscard]] double request_bytes(unsigned of) const;
   /// None: it does not write.
   [[nodiscard]] std::optional<WritePattern> writes() const;
+  /// What a range of sizes names and never draws; empty: nothing.
+  [[nodiscard]] std::string range_notice() const;
+  /// Options that have it ask for flushes and trims; `at_end`: it flushes when it has ended.
+  [[nodiscard]] std::vector<std::string> alone_options(bool at_end) const;
   /// What it may ask for; nothing: that is up to the lives of files.
   [[nodiscard]] std::optional<std::vector<HostOpcode>> operations() const;
 };

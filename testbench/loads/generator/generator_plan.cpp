@@ -66,6 +66,10 @@ void plan_direction(GeneratorPlan& plan, const GeneratorConfig& config) {
         static_cast<std::uint32_t>(config.rwmixwrite >= 0 ? 100 - config.rwmixwrite : config.rwmixread);
     return;
   }
+  const std::string pattern = config.rw.substr(0, config.rw.find(':'));
+  if (pattern != config.rw && std::find(names.begin(), names.end(), pattern) != names.end())
+    throw InputError(fmt::format("rw: the modifier \"{}\" of \"{}\" is not supported, expected {} alone",
+                                 config.rw.substr(pattern.size()), config.rw, pattern));
   throw InputError("rw: \"" + config.rw + "\" is no pattern, expected " + any_of(names) +
                    did_you_mean(config.rw, names));
 }
@@ -181,7 +185,12 @@ void check_blocks(const GeneratorPlan& plan, const GeneratorConfig& config, std:
     }
     if (!config.blockalign.empty()) whole("blockalign", config.blockalign, plan.align[i]);
     if (plan.smallest[i] > plan.size) {
-      throw InputError(fmt::format("size: {} B holds no request of {} B", plan.size, plan.smallest[i]));
+      if (config.size != GeneratorConfig{}.size)
+        throw InputError(fmt::format("size: {} B holds no request of {} B", plan.size, plan.smallest[i]));
+      const char* const option = split ? "bssplit" : plan.sizes[i].empty() ? "bsrange" : "bs";
+      throw InputError(
+          fmt::format("{}: {} B are more than the {} B that the load works on, expected at most {} B", option,
+                      plan.smallest[i], plan.size, plan.size / lba * lba));
     }
   }
 }
@@ -292,7 +301,11 @@ void plan_rates(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits uni
   const auto texts = by_direction(option, iops ? config.rate_iops : config.rate, "0");
   for (std::size_t i = 0; i < 3; ++i) {
     const auto value = fio_size(texts[i], units);  // in fio, numbers without a unit take k and m, too
-    if (!value || *value > 1'000'000'000'000U)
+    constexpr std::uint64_t k_most = 1'000'000'000'000;
+    if (value && *value > k_most)
+      throw InputError(fmt::format("{}: {} is too large, expected at most {} {} per second", option, texts[i],
+                                   k_most, iops ? "requests" : "bytes"));
+    if (!value)
       refuse_option(option, texts[i], iops ? "requests per second (1000, 10k)" : "bytes per second (100m)");
     if (used(plan, i) && *value == 0) {
       throw InputError(
@@ -314,7 +327,10 @@ void plan_shares(GeneratorPlan& plan, const GeneratorConfig& config, FioUnits un
   const auto texts = by_direction("percentage_random", config.percentage_random, "100");
   for (std::size_t i = 0; i < 3; ++i) {
     const auto percent = fio_number(texts[i]);
-    if (!percent || *percent > 100) refuse_option("percentage_random", texts[i], "whole per cent");
+    if (percent && *percent > 100)
+      throw InputError(
+          fmt::format("percentage_random: {} is too large, expected 0 to 100 per cent", texts[i]));
+    if (!percent) refuse_option("percentage_random", texts[i], "whole per cent");
     plan.random_percent[i] = static_cast<std::uint32_t>(*percent);
   }
 }
@@ -404,6 +420,26 @@ std::optional<std::vector<HostOpcode>> GeneratorPlan::operations() const {
     if (k_opcodes_of[i] == HostOpcode::write && flushes()) found.push_back(HostOpcode::flush);
   }
   return found;
+}
+
+std::string GeneratorPlan::range_notice() const {
+  for (std::size_t i = 0; i < 3; ++i) {
+    if (apps || !used(*this, i) || !sizes[i].empty() || range_high[i] % range_low[i] == 0) continue;
+    return fmt::format("bsrange: {} B is never drawn: sizes are multiples of {} B, up to {} B", range_high[i],
+                       range_low[i], range_high[i] / range_low[i] * range_low[i]);
+  }
+  return "";
+}
+
+std::vector<std::string> GeneratorPlan::alone_options(bool at_end) const {
+  constexpr std::size_t k_trim = 2;
+  if (apps) return {};
+  std::vector<std::string> options;
+  if (used(*this, k_trim)) options.emplace_back("rw");
+  if (fsync != 0) options.emplace_back("fsync");
+  if (fdatasync != 0) options.emplace_back("fdatasync");
+  if (at_end) options.emplace_back("end_fsync");
+  return options;
 }
 
 std::optional<WritePattern> GeneratorPlan::writes() const {

@@ -2,6 +2,7 @@
 #include "testbench/loads/generator/generator.h"
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <map>
 
 #include "drive_size.h"
@@ -516,11 +517,46 @@ TEST_CASE("same seed, same requests") {
   CHECK(run(config, 1000) == run(config, 1000));
 }
 
+TEST_CASE("a size that a range names and never draws is told") {
+  GeneratorConfig config;
+  const auto notice = [&](const std::string& range) {
+    config.bsrange = range;
+    return plan_generator(config, k_drive, FioUnits::scenario, 0).range_notice();
+  };
+  CHECK(notice("4k-6k") == "bsrange: 6144 B is never drawn: sizes are multiples of 4096 B, up to 4096 B");
+  CHECK(notice("4k-15k") == "bsrange: 15360 B is never drawn: sizes are multiples of 4096 B, up to 12288 B");
+  CHECK(notice("4k-16k").empty());
+  config.rw = "write";
+  CHECK(notice("4k-6k,4k-8k").empty());  // it does not read
+}
+
 TEST_CASE("jobs that cannot be") {
   GeneratorConfig config;
   config.rw = "randwrit";
   CHECK_THAT(refused(config), Catch::StartsWith("rw: \"randwrit\" is no pattern") &&
                                   Catch::Contains("did you mean 'randwrite'"));
+  config.rw = "randread:8";
+  CHECK(refused(config) ==
+        "rw: the modifier \":8\" of \"randread:8\" is not supported, expected randread alone");
+  config = {};
+  config.rate_iops = "5000000000000";
+  CHECK(refused(config) ==
+        "rate_iops: 5000000000000 is too large, expected at most 1000000000000 requests per second");
+  config = {};
+  config.rate = "5000000000000";
+  CHECK(refused(config) ==
+        "rate: 5000000000000 is too large, expected at most 1000000000000 bytes per second");
+  config = {};
+  config.percentage_random = "101";
+  CHECK(refused(config) == "percentage_random: 101 is too large, expected 0 to 100 per cent");
+  config = {};
+  config.bs = "512m";
+  CHECK(refused(config) ==
+        fmt::format("bs: 536870912 B are more than the {0} B that the load works on, expected at "
+                    "most {0} B",
+                    k_drive.bytes));
+  config.size = "50%";
+  CHECK(refused(config) == fmt::format("size: {} B holds no request of 536870912 B", k_drive.bytes / 2));
   config = {};
   config.bs = "1000";
   CHECK(refused(config) ==

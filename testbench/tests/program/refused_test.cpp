@@ -263,6 +263,16 @@ TEST_CASE("all errors of a scenario come at once, in the order of the file", "[p
       "valid: 4096\n");
 }
 
+TEST_CASE("a plug-in that cannot be loaded is told in JSON, too", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", "plugins: [nowhere.so]\nload: {}\n");
+  const std::vector<Json> found = errors(folder, scenario, {});
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].at("line") == 1);
+  CHECK_THAT(found[0].at("message").get<std::string>(),
+             Catch::Contains("plug-in \"nowhere.so\": there is no such file"));
+}
+
 TEST_CASE("check refuses what run refuses", "[program]") {
   const Folder folder;
   const auto same = [&](const std::string& text) {
