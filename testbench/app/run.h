@@ -107,6 +107,7 @@ class Run {
   [[nodiscard]] bool came_to_rest() const;
   [[nodiscard]] std::string unlike_steady(const Load& load) const;
   [[nodiscard]] ChosenLimits chosen_limits() const;
+  [[nodiscard]] std::vector<DemandOfLoad> demands() const;
   [[nodiscard]] std::string key_of_queue_depth() const;
   [[nodiscard]] std::map<std::string, double> numbers_of_feature(std::string_view section) const;
   [[nodiscard]] std::vector<std::pair<std::string, std::string>> refresh_out_of_reach() const;

@@ -7,6 +7,7 @@
 #include "firmware/blocks/block_pool.h"
 #include "firmware/core/feature_info.h"
 #include "models/base/quantity_text.h"
+#include "models/base/suggest.h"
 #include "testbench/app/run.h"
 #include "testbench/report/advice/findings.h"
 
@@ -201,6 +202,28 @@ std::string Run::key_of_queue_depth() const {
   return as_deep_as_can_be ? "ssd.host.protocol" : "ssd.host.queue_depth";
 }
 
+/// Of the loads that do not ask for all that they can get.
+std::vector<DemandOfLoad> Run::demands() const {
+  std::vector<DemandOfLoad> all;
+  const std::vector<StreamEnd> ends = simulation_->driver().stream_ends();
+  for (std::size_t i = 0; i < std::min(loads_.size(), ends.size()); ++i) {
+    const Load& load = loads_[i];
+    const StreamEnd& end = ends[i];
+    if ((load.pacing != Pacing::open_loop && end.paused == 0) || end.span <= 0) continue;
+    DemandOfLoad demand;
+    demand.load = load.name;
+    const auto span = static_cast<double>(end.span);
+    constexpr Picoseconds k_at_once = 1'000'000;  // requests that are all due by then have no rate
+    if (load.pacing == Pacing::open_loop && end.lasted - end.lag > k_at_once)
+      demand.times = span / static_cast<double>(end.lasted - end.lag);
+    demand.paused = std::min(static_cast<double>(end.paused) / span, 0.999);
+    const std::vector<std::string> keys = load.keys_of({"rate_iops", "rate", "time_scale"});
+    demand.keys = keys.empty() ? "" : any_of(keys, keys.size());
+    all.push_back(std::move(demand));
+  }
+  return all;
+}
+
 ChosenLimits Run::chosen_limits() const {
   const SsdConfig& config = simulation_->ssd().config();
   const Scheduler& scheduler = simulation_->ssd().flash().scheduler();
@@ -212,7 +235,9 @@ ChosenLimits Run::chosen_limits() const {
       .writes_through = config.firmware.buffer.is_write_through(),
       .pins_stages = config.cpu.assignment.pins(),
       .erase_seconds = static_cast<double>(config.part.erase_latency) * 1e-12,
-      .memory_in_order = !config.dram_memory.foreign() && config.dram.arbitration == k_in_order};
+      .memory_in_order = !config.dram_memory.foreign() && config.dram.arbitration == k_in_order,
+      .queue_depth = key_of_queue_depth()};
+  limits.demands = demands();
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;
@@ -221,6 +246,10 @@ ChosenLimits Run::chosen_limits() const {
                               unlimited ? std::numeric_limits<std::uint32_t>::max() : load.queue_depth,
                               load.key_of(load.made ? "iodepth" : "max_outstanding"),
                               load.think_time > 0 ? load.key_of("thinktime") : ""});
+    }
+    if (config.host.is_sata()) {
+      const std::vector<std::string> keys = load.keys_of(load.alone_by);
+      limits.alone.push_back({load.name, keys.empty() ? "" : any_of(keys, keys.size())});
     }
     wanted += unlimited ? std::numeric_limits<std::uint32_t>::max() : load.queue_depth;
   }

@@ -117,7 +117,9 @@ void HostDriver::flush_at_end(Stream& stream, bool in_turn) {
   stream.head.opcode = HostOpcode::flush;
   stream.head.time = event_queue_.now() - stream.start;
   stream.head_free = event_queue_.now();
+  const Picoseconds lag = stream.lag;  // its own time is now
   issue(stream);
+  stream.lag = lag;
 }
 
 /// Whether its queue has room for a command of the stream, which stands in line for it otherwise.
@@ -323,6 +325,7 @@ void HostDriver::end_request(Stream& stream) {
   if (stream.outstanding == 0 && stream.owes_pause()) {
     stream.paused_at = stream.completed;
     stream.think_until = later(event_queue_.now(), stream.load->think_time);
+    stream.paused += stream.think_until - event_queue_.now();
   }
 }
 

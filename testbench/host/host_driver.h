@@ -53,6 +53,8 @@ struct StreamEnd {
   Picoseconds lasted = 0;      ///< from the load's start to its last request
   bool by_time = false;        ///< its runtime ended it
   std::uint64_t measured = 0;  ///< of those issued, behind the ramps of all loads; untimed only
+  Picoseconds span = 0;        ///< from the load's start until all it asked for was done
+  Picoseconds paused = 0;      ///< of that, its own pauses (thinktime)
 };
 
 /// A read returned wrong data: the emulator (not the scenario) is at fault.

@@ -79,6 +79,8 @@ struct HostDriver::Stream {
       0;  ///< time stamp of the first request after a warm-up, from which the others count
   std::uint64_t paused_at = 0;  ///< `completed` when the last pause began
   Picoseconds think_until = 0;  ///< its end
+  Picoseconds paused = 0;       ///< by all its pauses
+  Picoseconds ended_at = 0;     ///< when all was done; 0: not yet
   Stream* next = nullptr;       ///< of those that wait for room in the queue
 
   /// Nothing more is issued until all that is outstanding has completed: then the load pauses.

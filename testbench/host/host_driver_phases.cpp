@@ -115,6 +115,7 @@ void HostDriver::wind_up() {
 void HostDriver::end_stream(Stream& stream) {
   if (stream.ended) return;
   stream.ended = true;
+  stream.ended_at = event_queue_.now();
   if (stream.completed < stream.load->ramp_requests) end_ramp();
   if (--running_in_phase_ == 0) next_phase();
 }
@@ -131,9 +132,13 @@ void HostDriver::finish() {
 std::vector<StreamEnd> HostDriver::stream_ends() const {
   std::vector<StreamEnd> ends = untimed_ends_;
   if (!ends.empty()) return ends;
-  for (const auto& stream : streams_)
-    ends.push_back(
-        {stream->issued - stream->flushes, stream->lag, stream->last_issue - stream->start, stream->by_time});
+  for (const auto& stream : streams_) {
+    StreamEnd end{stream->issued - stream->flushes, stream->lag, stream->last_issue - stream->start,
+                  stream->by_time};
+    end.span = std::max(stream->last_issue, stream->ended_at) - stream->start;
+    end.paused = stream->paused;
+    ends.push_back(end);
+  }
   return ends;
 }
 

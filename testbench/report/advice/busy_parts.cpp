@@ -56,11 +56,91 @@ std::vector<Utilisation> working_utilisations(const nlohmann::ordered_json& stat
   return uses;
 }
 
+bool waits_for_dies(const std::string& cause) {
+  return cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
+         cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
+         cause == "LBA hazard wait" || cause == "batch wait";
+}
+
+bool works_for(const std::string& cause) {
+  return cause == "sense" || cause == "program" || cause == "erase";
+}
+
+bool has_map_in_flash(const nlohmann::ordered_json& statistics) {
+  const nlohmann::ordered_json* const mapping = find_group(statistics, "mapping");
+  return mapping != nullptr && mapping->contains("cache_bytes");
+}
+
+namespace {
+
+void add_operation(const std::string& name, const nlohmann::ordered_json& operation, bool map_in_flash,
+                   MeasuredLoad& load) {
+  const auto commands = operation["commands"].get<double>();
+  const nlohmann::ordered_json& ledger = operation["ledger"];
+  const bool reads = name == "read";
+  if (name == "write") load.written = operation["bytes"].get<double>();
+  if (reads && ledger.contains("sense")) load.sensed = operation["bytes"].get<double>();
+  load.flushes = load.flushes || name == "flush";
+  load.trims = load.trims || name == "trim";
+  load.waits_for_programs =
+      load.waits_for_programs || name == "flush" || (name == "write" && ledger.contains("program"));
+  double in_drive = operation["latency"]["mean"].get<double>();
+  for (const char* before : {"load limit", "submission"})
+    if (ledger.contains(before)) in_drive -= ledger[before]["mean_ns"].get<double>();
+  load.occupied += in_drive * commands;
+  for (const auto& [cause, part] : ledger.items()) {
+    const double time = part["mean_ns"].get<double>() * commands;
+    load.spent.push_back({reads, cause, time});
+    load.time.all += time;
+    if (works_for(cause)) {
+      load.time.arrays += time;
+    } else if (cause == "map fetch" && map_in_flash) {
+      load.time.map += time;
+    } else if (waits_for_dies(cause)) {
+      load.time.waits += time;
+      if (cause == "die busy: map") load.time.behind += time;
+    }
+  }
+}
+
+}  // namespace
+
+std::shared_ptr<const MeasuredDrive::Common> MeasuredDrive::common_of(const nlohmann::ordered_json& report,
+                                                                      const ChosenLimits& chosen) {
+  auto common = std::make_shared<Common>();
+  common->limits = chosen;
+  const nlohmann::ordered_json& results = report["results"]["loads"];
+  const bool map_in_flash = has_map_in_flash(report["statistics"]);
+  for (const nlohmann::ordered_json& result : results) {
+    MeasuredLoad& load = common->loads.emplace_back();
+    load.name = result["name"].get<std::string>();
+    if (result.contains("own_time") && result["own_time"].contains("start")) {
+      const auto start = result["own_time"]["start"]["value"].get<double>();
+      load.at_work = {start, start + result["own_time"]["span"]["value"].get<double>()};
+    }
+    if (result.contains("queue_depth")) load.under_way = result["queue_depth"]["mean"].get<double>();
+    if (!result.contains("operations")) continue;
+    for (const auto& [name, operation] : result["operations"].items())
+      add_operation(name, operation, map_in_flash, load);
+  }
+  for (std::size_t i = 0; i < common->loads.size(); ++i) common->by_name.emplace(common->loads[i].name, i);
+  const auto load_of = [&](const std::string& name) -> MeasuredLoad* {
+    const auto at = common->by_name.find(name);
+    return at == common->by_name.end() ? nullptr : &common->loads[at->second];
+  };
+  for (const LoneCommands& alone : chosen.alone)
+    if (MeasuredLoad* const load = load_of(alone.load)) load->alone_keys = alone.keys;
+  for (const DemandOfLoad& demand : chosen.demands)
+    if (MeasuredLoad* const load = load_of(demand.load)) load->demand = demand;
+  return common;
+}
+
 MeasuredDrive::MeasuredDrive(const nlohmann::ordered_json& report, const ChosenLimits& chosen)
     : statistics(report["statistics"]),
-      loads(report["results"]["loads"]),
       uses(working_utilisations(statistics)),
-      limits(chosen),
+      common_(common_of(report, chosen)),
+      limits(common_->limits),
+      loads(common_->loads),
       measured_(report["measured_time"]["value"].get<double>()) {
   for (Utilisation& use : uses)
     use.apart = use.label == "cores" && limits.pins_stages && use.shares.size() > 1;
@@ -85,16 +165,15 @@ std::optional<MeasuredDrive> MeasuredDrive::in_time_of(const nlohmann::ordered_j
   return own;
 }
 
-bool MeasuredDrive::meet(const std::string& name, const nlohmann::ordered_json& load, bool or_before) const {
-  const auto time_of = [](const nlohmann::ordered_json& one) {
-    const double start = one["own_time"]["start"]["value"].get<double>();
-    return std::pair(start, start + one["own_time"]["span"]["value"].get<double>());
-  };
-  const auto asking = std::find_if(loads.begin(), loads.end(),
-                                   [&](const nlohmann::ordered_json& one) { return one["name"] == name; });
-  if (asking == loads.end() || !asking->contains("own_time") || !load.contains("own_time")) return true;
-  const auto [from, until] = time_of(*asking);
-  const auto [other_from, other_until] = time_of(load);
+const MeasuredLoad* MeasuredDrive::find(const std::string& name) const {
+  const auto at = common_->by_name.find(name);
+  return at == common_->by_name.end() ? nullptr : &loads[at->second];
+}
+
+bool MeasuredDrive::meet(const MeasuredLoad* asker, const MeasuredLoad& load, bool or_before) {
+  if (asker == nullptr || !asker->at_work || !load.at_work) return true;
+  const auto [from, until] = *asker->at_work;
+  const auto [other_from, other_until] = *load.at_work;
   return or_before ? other_from < until : std::max(from, other_from) < std::min(until, other_until);
 }
 
@@ -180,6 +259,11 @@ double MeasuredDrive::share_of_needed_erases() const {
 
 double MeasuredDrive::programs_at_limit() const {
   return std::min(number_in(statistics, "programs at limit") / whose_part_, 1.0);
+}
+
+double MeasuredDrive::held_up() const {
+  const nlohmann::ordered_json* const host = find_group(statistics, "host");
+  return host == nullptr ? 0 : std::min(number_in(*host, "queue held up") / whose_part_, 1.0);
 }
 
 }  // namespace tlmssd

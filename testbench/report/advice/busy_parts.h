@@ -1,10 +1,13 @@
 // How busy the parts of the drive were in a run: which of them limit it, all of a kind or some.
 #pragma once
 
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "testbench/report/advice/chosen_limits.h"
@@ -34,6 +37,47 @@ std::string some_of(std::size_t number);
 /// data come out of memory, which is none of its work.
 std::vector<Utilisation> working_utilisations(const nlohmann::ordered_json& statistics);
 
+/// What the time of commands goes to, in nanoseconds of all of them together.
+struct TimeOfCommands {
+  double all = 0;
+  double arrays = 0;  ///< work of dies for the command itself
+  double map = 0;     ///< of a map in flash
+  double waits = 0;   ///< for dies, be it for the room that they make
+  double behind = 0;  ///< of those, behind traffic of the map
+};
+
+/// Whether a command waits for dies under this cause, be it for the room that they make.
+bool waits_for_dies(const std::string& cause);
+
+/// Whether an array works for the command itself under this cause.
+bool works_for(const std::string& cause);
+
+/// Whether the map lies in flash, of which commands fetch pages.
+bool has_map_in_flash(const nlohmann::ordered_json& statistics);
+
+/// What is worked out of the results of a load once, for each load is held against each other one.
+struct MeasuredLoad {
+  /// What its commands of one operation spent under one cause.
+  struct Spent {
+    bool reads;  ///< the operation is a read
+    std::string cause;
+    double time;  ///< nanoseconds
+  };
+  std::string name;
+  std::optional<std::pair<double, double>> at_work;  ///< seconds; nothing: that is not known
+  double written = 0;                                ///< bytes
+  double sensed = 0;                                 ///< bytes that were read, if flash was for that
+  double occupied = 0;   ///< nanoseconds in which the drive had its commands, behind the queues
+  double under_way = 0;  ///< commands, on average
+  bool flushes = false;
+  bool trims = false;
+  bool waits_for_programs = false;  ///< some commands waited until data were in flash
+  std::vector<Spent> spent;
+  TimeOfCommands time;
+  std::string alone_keys;  ///< as in LoneCommands
+  DemandOfLoad demand;     ///< without `times` and `paused` where it asks for all it can get
+};
+
 /// The statistics of a run, and what is worked out of them once. Refers to the report it was made
 /// of.
 struct MeasuredDrive {
@@ -47,10 +91,11 @@ struct MeasuredDrive {
   [[nodiscard]] double busy(std::string_view label) const;
   /// Share of the dies' time that goes to this work ("read", "gc", ...).
   [[nodiscard]] double dies_busy_with(std::string_view work) const;
-  /// Whether a load (its results) was at work while the one of this name was, or with `or_before`
-  /// before that; it was, if there is no such load.
-  [[nodiscard]] bool meet(const std::string& name, const nlohmann::ordered_json& load,
-                          bool or_before = false) const;
+  /// The load of this name; null: there is none.
+  [[nodiscard]] const MeasuredLoad* find(const std::string& name) const;
+  /// Whether `load` was at work while `asker` was, or with `or_before` before that; it was, if there
+  /// is no asker.
+  [[nodiscard]] static bool meet(const MeasuredLoad* asker, const MeasuredLoad& load, bool or_before = false);
   /// What limits under this label, where some of a kind do by their numbers; nothing where no
   /// parameter would widen it.
   [[nodiscard]] std::optional<Resource> limiting(const Utilisation& use) const;
@@ -66,14 +111,29 @@ struct MeasuredDrive {
   [[nodiscard]] double share_of_needed_erases() const;
   /// Share of the time in which no parallel unit could take another program of the write buffer.
   [[nodiscard]] double programs_at_limit() const;
+  /// Share of the time in which commands stood in the queue for one that SATA runs alone.
+  [[nodiscard]] double held_up() const;
 
   const nlohmann::ordered_json& statistics;
-  const nlohmann::ordered_json& loads;  ///< their results
   std::vector<Utilisation> uses;
-  ChosenLimits limits;
   std::string time = "the time";  ///< what the shares are of
   std::string rate = "the rate";  ///< what they bound
   std::string whose = "";         ///< the load in whose own time that was; empty: in all of it
+
+ private:
+  /// What is the same in the own time of any load.
+  struct Common {
+    ChosenLimits limits;
+    std::vector<MeasuredLoad> loads;
+    std::unordered_map<std::string_view, std::size_t> by_name;
+  };
+  [[nodiscard]] static std::shared_ptr<const Common> common_of(const nlohmann::ordered_json& report,
+                                                               const ChosenLimits& chosen);
+  std::shared_ptr<const Common> common_;
+
+ public:
+  const ChosenLimits& limits;
+  const std::vector<MeasuredLoad>& loads;
 
  private:
   double measured_;                              ///< seconds

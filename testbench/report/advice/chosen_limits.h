@@ -15,6 +15,22 @@ struct LimitOfLoad {
   std::string pause_key;  ///< that of its pauses; empty: it makes none
 };
 
+/// What has a load ask for commands that SATA runs alone.
+struct LoneCommands {
+  std::string load;
+  std::string keys;  ///< the parameters that say so; empty: its trace
+};
+
+/// What a load asks for: no drive gives it more.
+struct DemandOfLoad {
+  std::string load;
+  /// Of a load whose requests come at their times: the rate at which they were due, in those at which
+  /// they were done, 1 or more; 0: it asks for all that it can get.
+  double times = 0;
+  double paused = 0;  ///< share of its time that its own pauses take, below 1
+  std::string keys;   ///< parameters of its times
+};
+
 /// What the scenario says and the report does not.
 struct ChosenLimits {
   // What dies put aside for reads, which is no advice any more.
@@ -29,10 +45,13 @@ struct ChosenLimits {
   /// The drive's parameter that limits how many commands are under way; empty: none that loads
   /// would exceed.
   std::string commands_under_way = "";
+  std::string queue_depth = "";          ///< the parameter by which the host's queues would hold more
+  std::vector<LoneCommands> alone = {};  ///< of a drive with SATA: of each load
   /// The parameter that says whose turn it is, where several queues wait for one limit; empty: none
   /// do.
   std::string turns = "";
-  std::vector<LimitOfLoad> loads = {};  ///< those that have a limit of their own
+  std::vector<LimitOfLoad> loads = {};     ///< those that have a limit of their own
+  std::vector<DemandOfLoad> demands = {};  ///< of loads that pause, or whose requests have times
 };
 
 }  // namespace tlmssd

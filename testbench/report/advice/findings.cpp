@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <fmt/format.h>
-#include <functional>
 #include <optional>
+#include <string_view>
 
 #include "models/base/quantity_text.h"
 #include "testbench/report/advice/remedies.h"
+#include "testbench/report/ledger_json.h"
 #include "testbench/report/shown_results.h"
 
 namespace tlmssd {
@@ -25,108 +26,181 @@ constexpr double k_most_of_time = 0.5;
 /// midst of one.
 constexpr double k_pages_in_parts = 1.5;
 
-/// Loads by name, and the share of each in something.
-using SharesOfLoads = std::vector<std::pair<std::string, double>>;
+/// Loads, and the share of each in something.
+using SharesOfLoads = std::vector<std::pair<const MeasuredLoad*, double>>;
 
-/// `weight` of the results of a load; 0: it has no share.
+/// `weight` of a load; 0: it has no share.
 template <typename Weight>
 SharesOfLoads shares_of(const MeasuredDrive& drive, const Weight& weight) {
   SharesOfLoads shares;
   double sum = 0;
-  for (const Json& load : drive.loads) {
+  for (const MeasuredLoad& load : drive.loads) {
     const double own = weight(load);
     if (own == 0) continue;
-    shares.emplace_back(load["name"].get<std::string>(), own);
+    shares.emplace_back(&load, own);
     sum += own;
   }
-  for (auto& [name, share] : shares) share /= sum;
+  for (auto& [load, share] : shares) share /= sum;
   return shares;
 }
 
 /// In what was written: of those that began before `asker` ended, for collection works for what was
 /// written earlier, too.
-SharesOfLoads writers_of(const MeasuredDrive& drive, const std::string& asker) {
-  return shares_of(drive, [&](const Json& load) {
-    if (!load["operations"].contains("write") || !drive.meet(asker, load, true)) return 0.0;
-    return load["operations"]["write"]["bytes"].get<double>();
+SharesOfLoads writers_of(const MeasuredDrive& drive, const MeasuredLoad* asker) {
+  return shares_of(drive, [&](const MeasuredLoad& load) {
+    return MeasuredDrive::meet(asker, load, true) ? load.written : 0.0;
   });
 }
 
 /// In what was read out of flash, at the time of `asker` alone.
-SharesOfLoads readers_of(const MeasuredDrive& drive, const std::string& asker) {
-  return shares_of(drive, [&](const Json& load) {
-    if (!load["operations"].contains("read") || !drive.meet(asker, load)) return 0.0;
-    const Json& reads = load["operations"]["read"];
-    return reads["ledger"].contains("sense") ? reads["bytes"].get<double>() : 0.0;
-  });
+SharesOfLoads readers_of(const MeasuredDrive& drive, const MeasuredLoad* asker) {
+  return shares_of(
+      drive, [&](const MeasuredLoad& load) { return MeasuredDrive::meet(asker, load) ? load.sensed : 0.0; });
 }
 
 /// In what the drive has under way: how long it has had their commands since it took them out of
 /// their queues. Of those that it has had at the time of `asker` alone.
-SharesOfLoads occupants_of(const MeasuredDrive& drive, const std::string& asker) {
-  return shares_of(drive, [&](const Json& load) {
-    double time = 0;
-    if (!drive.meet(asker, load)) return time;
-    for (const auto& [name, operation] : load["operations"].items()) {
-      double mean = operation["latency"]["mean"].get<double>();
-      const Json& ledger = operation["ledger"];
-      for (const char* before : {"load limit", "submission"})
-        if (ledger.contains(before)) mean -= ledger[before]["mean_ns"].get<double>();
-      time += mean * operation["commands"].get<double>();
-    }
-    return time;
+SharesOfLoads occupants_of(const MeasuredDrive& drive, const MeasuredLoad* asker) {
+  return shares_of(drive, [&](const MeasuredLoad& load) {
+    return MeasuredDrive::meet(asker, load) ? load.occupied : 0.0;
   });
 }
 
-/// The remedies of a percentile's ledger, largest first; reads and writes of other loads by name. A
-/// program holds data of all loads: it is shared out by what they wrote. So is what a read waited
-/// for the write buffer, which was behind a write of its blocks. Who waits in a queue while those
-/// of others have all that the drive takes at once waits for them. A wait of no die's own that is
-/// for reads is shared out by what the loads read; what is written waits for them as the scheduling
-/// of the dies has it.
+/// Remedies of one wait, with the share of each. What other loads do is kept by load: there may be
+/// thousands of them, and but the first few are told.
+class Blamed {
+ public:
+  explicit Blamed(const MeasuredDrive& drive) : drive_(drive) {}
+
+  void add(const Remedy& remedy, double share) {
+    auto at = std::find_if(remedies_.begin(), remedies_.end(),
+                           [&](const Ranked& g) { return g.remedy.cause == remedy.cause; });
+    if (at == remedies_.end()) {
+      at = remedies_.insert(remedies_.end(), {remedy, ++added_});
+      at->remedy.share = at->remedy.along = 0;
+    }
+    at->remedy.share += share;
+    if (remedy.share > 0) at->remedy.along += share * remedy.along / remedy.share;
+  }
+
+  /// `what` ("reads of ") of this load. `what` is a literal, with one `look_at` for all loads.
+  void add_of(const char* what, const MeasuredLoad& load, const std::string& look_at, double share) {
+    auto at = std::find_if(others_.begin(), others_.end(),
+                           [&](const Others& one) { return std::string_view(one.what) == what; });
+    if (at == others_.end())
+      at = others_.insert(others_.end(), {what, look_at, std::vector<Part>(drive_.loads.size())});
+    Part& part = at->parts[static_cast<std::size_t>(&load - drive_.loads.data())];
+    if (part.place == 0) part.place = ++added_;
+    part.share += share;
+  }
+
+  /// The largest, at most so many; of equal ones that which was added first.
+  [[nodiscard]] std::vector<Remedy> largest(std::size_t most) const {
+    struct Candidate {
+      double share;
+      std::size_t place;
+      const Remedy* remedy;
+      const Others* others;
+      std::size_t load;
+    };
+    std::vector<Candidate> all;
+    for (const Ranked& one : remedies_) all.push_back({one.remedy.share, one.place, &one.remedy, nullptr, 0});
+    for (const Others& one : others_)
+      for (std::size_t i = 0; i < one.parts.size(); ++i)
+        if (one.parts[i].place > 0) all.push_back({one.parts[i].share, one.parts[i].place, nullptr, &one, i});
+    most = std::min(most, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(most), all.end(),
+                      [](const Candidate& a, const Candidate& b) {
+                        return a.share != b.share ? a.share > b.share : a.place < b.place;
+                      });
+    std::vector<Remedy> told;
+    for (std::size_t i = 0; i < most; ++i) {
+      const Candidate& one = all[i];
+      if (one.remedy != nullptr) {
+        told.push_back(*one.remedy);
+      } else {
+        told.push_back({one.others->what + drive_.loads[one.load].name, one.others->look_at, one.share});
+      }
+    }
+    return told;
+  }
+
+ private:
+  struct Ranked {
+    Remedy remedy;
+    std::size_t place;  ///< in the order in which they were added, from 1
+  };
+  struct Part {
+    double share = 0;
+    std::size_t place = 0;  ///< 0: it has no part
+  };
+  struct Others {
+    const char* what;
+    std::string look_at;
+    std::vector<Part> parts;  ///< of each load
+  };
+  const MeasuredDrive& drive_;
+  std::vector<Ranked> remedies_;
+  std::vector<Others> others_;
+  std::size_t added_ = 0;
+};
+
+constexpr std::size_t k_told = 3;  ///< causes of a percentile
+
+/// The first remedies of a percentile's ledger, largest first; reads and writes of other loads by
+/// name. A program holds data of all loads: it is shared out by what they wrote. So is what a read
+/// waited for the write buffer, which was behind a write of its blocks. Who waits in a queue while
+/// those of others have all that the drive takes at once waits for them. A wait of no die's own that
+/// is for reads is shared out by what the loads read; what is written waits for them as the
+/// scheduling of the dies has it. Who waits in the queue of SATA behind flushes and trims waits for
+/// those.
 std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const MeasuredDrive& drive) {
   const std::string& load = asker.load;
-  std::vector<Remedy> remedies;
-  const auto add = [&](const Remedy& remedy, double share) {
-    auto at = std::find_if(remedies.begin(), remedies.end(),
-                           [&](const Remedy& g) { return g.cause == remedy.cause; });
-    if (at == remedies.end()) {
-      at = remedies.insert(remedies.end(), remedy);
-      at->share = at->along = 0;
-    }
-    at->share += share;
-    if (remedy.share > 0) at->along += share * remedy.along / remedy.share;
-  };
-  const SharesOfLoads writers = writers_of(drive, load);
-  const SharesOfLoads readers = readers_of(drive, load);
+  const MeasuredLoad* const own = load.empty() ? nullptr : drive.find(load);
+  Blamed blamed(drive);
+  const SharesOfLoads writers = writers_of(drive, own);
+  const SharesOfLoads readers = readers_of(drive, own);
+  const SharesOfLoads occupants = occupants_of(drive, own);
   // What is left for the load itself behind what others have a part in.
-  const auto without_others = [&](double share, const SharesOfLoads& all, const std::string& what,
+  const auto without_others = [&](double share, const SharesOfLoads& all, const char* what,
                                   const std::string& look_at) {
     double rest = share;
-    for (const auto& [name, part] : all) {
-      if (load.empty() || name == load) continue;
-      add({what + name, look_at, 0}, share * part);
+    for (const auto& [other, part] : all) {
+      if (load.empty() || other == own) continue;
+      blamed.add_of(what, *other, look_at, share * part);
       rest -= share * part;
     }
     return rest;
   };
   std::string for_whom;  // who wrote most of what collection makes space for
-  for (const auto& [name, part] : writers)
-    if (part >= k_most_writes) for_whom = name;
+  for (const auto& [other, part] : writers)
+    if (part >= k_most_writes) for_whom = other->name;
   const bool overtaken = drive.limits.prefers_reads && !asker.reads && !readers.empty();
   const char* const those_reads = overtaken ? "that load, ssd.flash.scheduling or ssd.flash.channels"
                                             : "that load, or ssd.flash.channels";
   // With more under way a load has more of a drive that mostly works for others, but not of one
   // that it has to itself.
   double own_part = load.empty() ? 1 : 0;
-  for (const auto& [name, part] : occupants_of(drive, load))
-    if (name == load) own_part = part;
+  for (const auto& [other, part] : occupants)
+    if (other == own) own_part = part;
   const bool for_others = own_part < k_most_of_time;
   double others = 0;
+  double alone = 0;
   for (const auto& [who, part] : told["behind"].items()) {
-    if (load.empty() || !who.starts_with("reads of ") || who == "reads of " + load) continue;
-    add({who, those_reads, 0}, part["share"].get<double>());
-    others += part["share"].get<double>();
+    const double share = part["share"].get<double>();
+    if (who.starts_with(k_alone_of)) {
+      const std::string whose = who.substr(std::string_view(k_alone_of).size());
+      blamed.add(of_alone(drive, whose == k_other_loads ? "" : whose, load), share);
+      alone += share;
+    }
+    if (load.empty() || !who.starts_with(k_reads_of) || who == k_reads_of + load) continue;
+    const MeasuredLoad* const reader = drive.find(who.substr(std::string_view(k_reads_of).size()));
+    if (reader != nullptr) {
+      blamed.add_of(k_reads_of, *reader, those_reads, share);
+    } else {
+      blamed.add({who, those_reads, 0}, share);
+    }
+    others += share;
   }
   const auto tell = [&](const std::string& cause, bool turns, Remedy remedy, double share) {
     const bool makes_room = remedy.cause == of_collection(drive, asker).cause || remedy.cause == k_folding;
@@ -141,25 +215,24 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
       share = without_others(share, writers, "writes of ",
                              joined("that load", ", or ", suspend_key(drive, asker, true, false)));
     } else if (remedy.cause == k_reads && !turns && cause != "die busy: read") {
-      share = without_others(share, readers, "reads of ", those_reads);
+      share = without_others(share, readers, k_reads_of, those_reads);
     }
-    add(remedy, share);
+    blamed.add(remedy, share);
   };
   for (const auto& [cause, part] : told["ledger"].items()) {
-    double share = part["share"].get<double>() - (cause == "die busy: read" ? others : 0);
+    double share = part["share"].get<double>();
+    if (cause == "die busy: read") share -= others;
+    if (cause == "submission") share -= alone;
     const bool turns = cause == "submission" && !drive.limits.turns.empty();
     if (turns)
-      share = without_others(share, occupants_of(drive, load), "commands of ",
-                             "that load, or " + drive.limits.turns);
+      share = without_others(share, occupants, "commands of ", "that load, or " + drive.limits.turns);
     if (cause == "load limit" && for_others) {
-      add(own_limit(drive, asker), share);
+      blamed.add(own_limit(drive, asker), share);
       continue;
     }
     for (Remedy& remedy : remedies_for(cause, drive, asker)) tell(cause, turns, remedy, share * remedy.share);
   }
-  std::stable_sort(remedies.begin(), remedies.end(),
-                   [](const Remedy& a, const Remedy& b) { return a.share > b.share; });
-  return remedies;
+  return blamed.largest(k_told);
 }
 
 /// Whether the same is said there already, be it of another time.
@@ -170,46 +243,21 @@ bool says(const std::vector<Finding>& found, const Finding& finding) {
   });
 }
 
-/// Whether a command waits for dies under this cause, be it for the room that they make.
-bool waits_for_dies(const std::string& cause) {
-  return cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
-         cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
-         cause == "LBA hazard wait" || cause == "batch wait";
-}
-
-/// Whether an array works for the command itself under this cause.
-bool works_for(const std::string& cause) {
-  return cause == "sense" || cause == "program" || cause == "erase";
-}
-
-/// Calls use(operation, cause, time) for all that the commands of a load (its results) spent.
-void each_cause(
-    const Json& load,
-    const std::function<void(const std::string& operation, const std::string& cause, double time)>& use) {
-  for (const auto& [name, operation] : load["operations"].items())
-    for (const auto& [cause, part] : operation["ledger"].items())
-      use(name, cause, part["mean_ns"].get<double>() * operation["commands"].get<double>());
-}
-
 /// Whether a load whose own time this is spends some of it on this resource, or on waits that may
 /// come from it. Others' work keeps a resource busy beside loads that hardly ask for it.
 bool asks_for(const std::string& resource, const MeasuredDrive& drive) {
-  if (drive.whose.empty()) return true;
-  double all = 0;
+  const MeasuredLoad* const load = drive.whose.empty() ? nullptr : drive.find(drive.whose);
+  if (load == nullptr) return true;
   double on_it = 0;
-  for (const Json& load : drive.loads) {
-    if (load["name"] != drive.whose) continue;
-    each_cause(load, [&](const std::string& operation, const std::string& cause, double own) {
-      all += own;
-      if (waits_for_dies(cause) || (works_for(cause) && resource == k_dies)) {
-        on_it += own;
-        return;
-      }
-      for (const Remedy& remedy : remedies_for(cause, drive, {drive.whose, operation == "read"}))
-        if (remedy.cause == resource) on_it += own * remedy.share;
-    });
+  for (const MeasuredLoad::Spent& spent : load->spent) {
+    if (waits_for_dies(spent.cause) || (works_for(spent.cause) && resource == k_dies)) {
+      on_it += spent.time;
+      continue;
+    }
+    for (const Remedy& remedy : remedies_for(spent.cause, drive, {drive.whose, spent.reads}))
+      if (remedy.cause == resource) on_it += spent.time * remedy.share;
   }
-  return on_it >= k_hardly_waits * all;
+  return on_it >= k_hardly_waits * load->time.all;
 }
 
 void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
@@ -228,36 +276,46 @@ void saturated(const MeasuredDrive& drive, std::vector<Finding>& found) {
   }
 }
 
-/// What the time of commands goes to, as shares of it.
-struct TimeOfCommands {
-  double arrays = 0;  ///< work of dies for the command itself
-  double map = 0;     ///< of a map in flash
-  double waits = 0;   ///< for dies, be it for the room that they make
-  double behind = 0;  ///< of those, behind traffic of the map
-};
+constexpr double k_no_bound = 1000;  ///< times the rate
+/// Times the rate that it gets, up to which a load gets all that it asks for.
+constexpr double k_all_it_asks = 1.02;
+
+/// The loads whose rate this is: those of which the drive's own time is told, or all.
+template <typename Use>
+void each_rated(const MeasuredDrive& drive, const Use& use) {
+  const MeasuredLoad* const whose = drive.whose.empty() ? nullptr : drive.find(drive.whose);
+  if (whose != nullptr) return use(*whose);
+  for (const MeasuredLoad& load : drive.loads) use(load);
+}
+
+/// How many times its rate a load would have at most where so much is left of the time of its
+/// commands, with as many outstanding as are: no more than it asks for, and its pauses stay.
+double times_of(const MeasuredLoad& load, double left) {
+  const double paused = load.demand.paused;
+  const double times = 1 / std::max(paused + (1 - paused) * left, 1 / k_no_bound);
+  return load.demand.times > 0 ? std::min(times, load.demand.times) : times;
+}
 
 /// How many times the rate there would be at most if commands waited for nothing that others do,
 /// nor for what goes with `remedy`, and as many were outstanding as are (Little's law): of the load
-/// that would gain most.
+/// that would gain most. Requests that are due and not issued are not outstanding.
 double at_this_depth(const Remedy& remedy, const MeasuredDrive& drive) {
-  constexpr double k_no_bound = 1000;
   double most = 0;
-  for (const Json& load : drive.loads) {
-    if (!drive.meet(drive.whose, load) || (!drive.whose.empty() && load["name"] != drive.whose)) continue;
+  each_rated(drive, [&](const MeasuredLoad& load) {
     double all = 0;
     double left = 0;
-    const std::string whose = load["name"];
-    each_cause(load, [&](const std::string& operation, const std::string& cause, double time) {
-      all += time;
+    for (const MeasuredLoad::Spent& spent : load.spent) {
+      const std::string& cause = spent.cause;
+      if (cause == "load limit") continue;
+      all += spent.time;
       const bool may_wait = cause == "suspend" || cause == "retry" || cause == "read ahead" ||
-                            (cause == "map fetch" && has_map_in_flash(drive));
-      const bool goes =
-          may_wait || waits_for_dies(cause) || cause.ends_with(" wait") ||
-          remedies_for(cause, drive, {whose, operation == "read"}).front().cause == remedy.cause;
-      if (!goes) left += time;
-    });
-    if (all > 0) most = std::max(most, all / std::max(left, all / k_no_bound));
-  }
+                            (cause == "map fetch" && has_map_in_flash(drive.statistics));
+      const bool goes = may_wait || waits_for_dies(cause) || cause.ends_with(" wait") ||
+                        remedies_for(cause, drive, {load.name, spent.reads}).front().cause == remedy.cause;
+      if (!goes) left += spent.time;
+    }
+    if (all > 0) most = std::max(most, times_of(load, left / all));
+  });
   return most > 0 ? most : k_no_bound;
 }
 
@@ -280,25 +338,20 @@ void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<F
        remedy.look_at, remedy.look_at_firmware});
 }
 
+/// What the time of commands goes to, as shares of it.
 TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
+  const MeasuredLoad* const asker = drive.whose.empty() ? nullptr : drive.find(drive.whose);
   TimeOfCommands time;
-  double all = 0;
-  for (const Json& load : drive.loads) {
-    if (!drive.meet(drive.whose, load)) continue;
-    each_cause(load, [&](const std::string& /*operation*/, const std::string& cause, double own) {
-      all += own;
-      if (works_for(cause)) {
-        time.arrays += own;
-      } else if (cause == "map fetch" && has_map_in_flash(drive)) {
-        time.map += own;
-      } else if (waits_for_dies(cause)) {
-        time.waits += own;
-        if (cause == "die busy: map") time.behind += own;
-      }
-    });
+  for (const MeasuredLoad& load : drive.loads) {
+    if (!MeasuredDrive::meet(asker, load)) continue;
+    time.all += load.time.all;
+    time.arrays += load.time.arrays;
+    time.map += load.time.map;
+    time.waits += load.time.waits;
+    time.behind += load.time.behind;
   }
-  if (all == 0) return time;
-  return {time.arrays / all, time.map / all, time.waits / all, time.behind / all};
+  if (time.all == 0) return time;
+  return {1, time.arrays / time.all, time.map / time.all, time.waits / time.all, time.behind / time.all};
 }
 
 /// Dies that are busy while hardly a command waits for one: no more is under way than these can do,
@@ -309,12 +362,17 @@ bool dies_without_queue(const MeasuredDrive& drive, std::vector<Finding>& found)
   if (time.waits > k_hardly_waits || time.arrays + time.map < k_most_of_time) return false;
   const auto tell = [&](const Remedy& own, const char* are, double share) {
     if (share <= k_hardly_waits) return;
+    double most = 0;
+    each_rated(drive, [&](const MeasuredLoad& load) {
+      if (load.time.all > 0)
+        most = std::max(most, times_of(load, std::max({1 - share, busiest_beside(own, drive), 1e-3})));
+    });
     found.push_back(
         {own.cause,
          fmt::format("the dies: {} of {} busy, but commands hardly wait for them; {} {} {} of what "
                      "commands take, without that at most {:.1f} times {}",
-                     share_text(drive.busy("dies")), drive.time, own.cause, are, share_text(share),
-                     1 / std::max({1 - share, busiest_beside(own, drive), 1e-3}), drive.rate),
+                     share_text(drive.busy("dies")), drive.time, own.cause, are, share_text(share), most,
+                     drive.rate),
          own.look_at, own.look_at_firmware});
   };
   const Remedy own = remedies_for("sense", drive, {}).front();
@@ -362,11 +420,8 @@ void pages_in_parts(const MeasuredDrive& drive, const Json& amplification, std::
 
 /// Whether commands waited until data were in flash, though not all writes do.
 bool host_waits_for_programs(const MeasuredDrive& drive) {
-  return std::any_of(drive.loads.begin(), drive.loads.end(), [](const Json& load) {
-    const Json& operations = load["operations"];
-    return operations.contains("flush") ||
-           (operations.contains("write") && operations["write"]["ledger"].contains("program"));
-  });
+  return std::any_of(drive.loads.begin(), drive.loads.end(),
+                     [](const MeasuredLoad& load) { return load.waits_for_programs; });
 }
 
 /// Data that must be in flash at once go there in program units that they do not fill: told where
@@ -407,6 +462,32 @@ std::vector<Finding> limits_of(const MeasuredDrive& drive) {
   return found;
 }
 
+/// Loads whose requests come at their times, and are done as they come: nothing faster raises their
+/// rate.
+void paced_loads(const MeasuredDrive& drive, std::vector<Finding>& found) {
+  std::vector<std::string> names;
+  std::string keys;
+  for (const MeasuredLoad& load : drive.loads) {
+    const double times = load.demand.times;
+    if (load.time.all == 0 || times == 0 || times > k_all_it_asks) continue;
+    names.push_back(load.name);
+    if (keys.find(load.demand.keys) == std::string::npos) keys = joined(keys, " or ", load.demand.keys);
+  }
+  if (names.empty()) return;
+  constexpr std::size_t k_named = 3;
+  const bool one = names.size() == 1;
+  if (names.size() > k_named) {
+    const std::size_t more = names.size() - k_named;
+    names.resize(k_named);
+    names.push_back(fmt::format("{} more", more));
+  }
+  found.push_back(
+      {"the times of requests",
+       fmt::format("{}: {} requests are done at the rate at which they are due, and {} for no more",
+                   list_text(names), one ? "its" : "their", one ? "it asks" : "they ask"),
+       keys});
+}
+
 void slow_commands(const ShownResults& part, const MeasuredDrive& drive, std::vector<Finding>& found) {
   const Json& results = *part.results;
   for (const auto& [name, operation] : results["operations"].items()) {
@@ -417,7 +498,7 @@ void slow_commands(const ShownResults& part, const MeasuredDrive& drive, std::ve
       continue;
     const std::vector<Remedy> remedies = remedies_of(told, {part.name, name == "read"}, drive);
     std::string shares;
-    for (std::size_t i = 0; i < std::min<std::size_t>(remedies.size(), 3) && remedies[i].share >= 0.005; ++i)
+    for (std::size_t i = 0; i < remedies.size() && remedies[i].share >= 0.005; ++i)
       shares += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", remedies[i].cause, remedies[i].share * 100);
     found.push_back(
         {remedies.front().cause,
@@ -434,7 +515,9 @@ std::vector<Finding> findings(const Json& report, const ChosenLimits& limits) {
   if (report["measured_picoseconds"] == 0) return {};
   const MeasuredDrive drive(report, limits);
   const std::vector<Finding> of_all_the_time = limits_of(drive);
-  std::vector<Finding> found = of_all_the_time;
+  std::vector<Finding> found;
+  paced_loads(drive, found);
+  found.insert(found.end(), of_all_the_time.begin(), of_all_the_time.end());
   for (const ShownResults& part : shown_results(report)) {
     const std::optional<MeasuredDrive> own = drive.in_time_of(*part.results);
     if (own) {

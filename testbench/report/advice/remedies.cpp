@@ -292,8 +292,19 @@ Remedy of_cache(const MeasuredDrive& drive, const Asker& asker) {
           asker.reads ? "firmware.cache.copy_waits or firmware.cache.capacity" : "firmware.cache.capacity"};
 }
 
+/// Whether the queue of SATA stands for commands that run alone for most of the time, and for more of
+/// it than anything is busy.
+bool alone_limits(const MeasuredDrive& drive) {
+  double most = k_idle;
+  for (const Utilisation& use : drive.uses)
+    if (use.label == "dies" || drive.limiting(use)) most = std::max(most, load_of(use));
+  return drive.held_up() > most;
+}
+
 /// A wait that has no cause of its own, and what it is called where nothing is busy.
 std::vector<Remedy> of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
+  if ((cause == "load limit" || cause == "submission") && alone_limits(drive))
+    return {of_alone(drive, "", asker.load)};
   const bool for_programs =
       !asker.reads || cause == "buffer wait" || cause == "cache wait" || cause == "LBA hazard wait";
   if (std::vector<Remedy> busiest = bottleneck(drive, asker, for_programs); !busiest.empty()) return busiest;
@@ -302,7 +313,8 @@ std::vector<Remedy> of_wait(const std::string& cause, const MeasuredDrive& drive
   if (cause == "load limit") return {own_limit(drive, asker)};
   if (cause == "submission" && !drive.limits.commands_under_way.empty())
     return {{k_limit, drive.limits.commands_under_way, 0}};
-  return {{cause == "submission" ? "the host's queue" : "earlier commands on the same data", "", 0}};
+  if (cause == "submission") return {{"the host's queue", drive.limits.queue_depth, 0}};
+  return {{"earlier commands on the same data", "", 0}};
 }
 
 /// What a die takes to stop what it does for a read.
@@ -313,7 +325,8 @@ std::string suspend_latencies(const MeasuredDrive& drive) {
 
 /// Of a cause that has one remedy.
 Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
-  if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive))) return of_map_pages();
+  if (cause == "die busy: map" || (cause == "map fetch" && has_map_in_flash(drive.statistics)))
+    return of_map_pages();
   if (cause == "map fetch") return of_look_ups(drive);
   if (cause == "memory") return of_memory(drive);
   if (cause == "link") return {"the host link", "ssd.host.link", 0};
@@ -348,23 +361,36 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
 
 }  // namespace
 
-bool has_map_in_flash(const MeasuredDrive& drive) {
-  const Json* const mapping = find_group(drive.statistics, "mapping");
-  return mapping != nullptr && mapping->contains("cache_bytes");
-}
-
 Remedy own_limit(const MeasuredDrive& drive, const Asker& asker) {
   for (const LimitOfLoad& limit : drive.limits.loads) {
     if (!asker.load.empty() && limit.load != asker.load) continue;
-    double under_way = 0;
-    for (const Json& load : drive.loads) {
-      if (load["name"] == limit.load) under_way = load["queue_depth"]["mean"].get<double>();
-    }
+    const MeasuredLoad* const load = drive.find(limit.load);
+    const double under_way = load == nullptr ? 0 : load->under_way;
     // Which of them holds it back, how many there were on average says.
     if (!limit.pause_key.empty() && under_way < k_idle * limit.most) return {"thinktime", limit.pause_key, 0};
     return {k_own_limit, limit.key, 0};
   }
   return {k_own_limit, "", 0};
+}
+
+Remedy of_alone(const MeasuredDrive& drive, const std::string& whose, const std::string& asker) {
+  bool flushes = false;
+  bool trims = false;
+  std::size_t issuers = 0;
+  std::string issuer;
+  std::string keys;
+  for (const MeasuredLoad& load : drive.loads) {
+    if ((!load.flushes && !load.trims) || (!whose.empty() && load.name != whose)) continue;
+    ++issuers;
+    issuer = load.name;
+    flushes = flushes || load.flushes;
+    trims = trims || load.trims;
+    if (keys.find(load.alone_keys) == std::string::npos) keys = joined(keys, " or ", load.alone_keys);
+  }
+  const std::string what = !trims ? "flushes" : flushes ? "flushes and trims" : "trims";
+  const bool of_one = issuers == 1 && drive.loads.size() > 1 && issuer != asker;
+  return {what + (of_one ? " of " + issuer : "") + ", which SATA runs alone",
+          joined(keys, " or ", "ssd.host.protocol"), 0};
 }
 
 std::string joined(const std::string& a, const std::string& by, const std::string& b) {

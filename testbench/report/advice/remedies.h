@@ -39,9 +39,6 @@ std::string joined(const std::string& a, const std::string& by, const std::strin
 /// not done, or no reads wait.
 std::string suspend_key(const MeasuredDrive& drive, const Asker& asker, bool programs, bool erases);
 
-/// Whether the map lies in flash, of which commands fetch pages.
-bool has_map_in_flash(const MeasuredDrive& drive);
-
 /// Collection, or what takes its place where the drive has log blocks.
 Remedy of_collection(const MeasuredDrive& drive, const Asker& asker);
 
@@ -55,6 +52,10 @@ double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive);
 /// What takes most of the dies' time, or what moves their data, where they would have less to do
 /// without that; `share`: of the run.
 Remedy of_dies(const MeasuredDrive& drive, const Asker& asker);
+
+/// Flushes and trims of the load `whose`, which SATA runs alone; empty: of all that have some, or of
+/// the one that asks. `asker`: the load that waits for them; empty: the rate of all.
+Remedy of_alone(const MeasuredDrive& drive, const std::string& whose, const std::string& asker);
 
 /// What holds back a load whose requests come at their times: that it may have so many under way,
 /// or that it pauses.

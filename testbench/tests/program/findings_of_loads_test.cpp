@@ -1,6 +1,9 @@
 // Findings of several loads: whose commands others wait for, each load in its own time, and the
 // limits that a load sets itself.
+#include <sys/resource.h>
+
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 #include <set>
 #include <utility>
 
@@ -274,6 +277,100 @@ TEST_CASE("flushes wait for reads that are preferred to their programs", "[progr
   };
   CHECK(look_at({}) == "that load, ssd.flash.scheduling or ssd.flash.channels");
   CHECK(look_at({"ssd.flash.scheduling.policy=out-of-order"}) == "that load, or ssd.flash.channels");
+}
+
+TEST_CASE("who waits for flushes that SATA runs alone is told so, and of which load they are", "[program]") {
+  const std::string drive = R"(ssd:
+  host: {protocol: sata, link: sata6, lba_size: 4 KiB}
+  flash: {channels: 4, ways: 2, user_capacity: 256 MiB, part: {planes: 1, pages_per_block: 64, page_size: 4 KiB}}
+)" + k_fill + "load:\n";
+  const std::string reader =
+      "  - {name: rd, rw: randread, bs: 4k, iodepth: 16, time_based: true, runtime: 100 ms, size: 40%}\n";
+  const auto writer = [](const std::string& more) {
+    return "  - {name: wr, rw: randwrite, bs: 4k, iodepth: 1, time_based: true, runtime: 100 ms, offset: "
+           "50%, size: 40%" +
+           more + "}\n";
+  };
+  const Json report = run_with({}, drive + reader + writer(", fsync: 1"));
+  INFO(report["findings"].dump());
+  CHECK(told(report, "p99.9 of rd read") == "flushes of wr, which SATA runs alone");
+  CHECK(told(report, "p99.9 of rd read", "look_at") == "load.fsync or ssd.host.protocol");
+  const Json unflushed = run_with({}, drive + reader + writer(""));
+  CHECK(unflushed["findings"].dump().find("alone") == std::string::npos);
+
+  // More than the queue holds, and nothing but the load's own flushes holds it up.
+  const std::string deep = drive +
+                           "  - {name: s, rw: randrw, bs: 4k, iodepth: 64, fsync: 5, number_ios: 5000, "
+                           "io_size: 1g}\n";
+  const Json own = run_with({}, deep);
+  INFO(own["findings"].dump());
+  CHECK(told(own, "p99.9 of read") == "flushes, which SATA runs alone");
+  CHECK(own["findings"].dump().find("the limit of commands under way") == std::string::npos);
+  CHECK(own["statistics"]["host"]["queue_held_up"]["value"].get<double>() > 0.5);
+  // What is due waits for the flushes as well, in the host or in the load's own limit.
+  for (const std::string depth : {"16", "1000"}) {
+    const Json late = run_with({"load.0.rate_iops=1000000", "load.0.iodepth=" + depth}, deep);
+    INFO(late["findings"].dump());
+    CHECK(told(late, "p99.9 of read") == "flushes, which SATA runs alone");
+    CHECK(told(late, "p99.9 of read", "look_at") == "load.fsync or ssd.host.protocol");
+  }
+}
+
+TEST_CASE("no more is promised to a load than it asks for", "[program]") {
+  const std::string drive =
+      drive_with(flash_of("channels: 1, ways: 1, user_capacity: 64 MiB", "planes: 1, page_size: 4 KiB"),
+                 k_fill) +
+      "load: {name: r, rw: randread, bs: 4k, iodepth: 16, number_ios: 20000, io_size: 10g}\n";
+  const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  const double most = iops(run_with({}, drive));
+  const auto rated = [&](double rate) {
+    return run_with({fmt::format("load.rate_iops={:.0f}", rate)}, drive);
+  };
+  const auto times = [](const Json& report) {
+    double largest = 0;
+    for (const Json& one : report["findings"]) {
+      const std::string text = one["text"];
+      const std::string at_most = "without that at most ";
+      if (text.find(at_most) != std::string::npos)
+        largest = std::max(largest, std::stod(text.substr(text.find(at_most) + at_most.size())));
+    }
+    return largest;
+  };
+  const Json beyond = rated(1.5 * most);
+  INFO(beyond["findings"].dump());
+  CHECK(times(beyond) == Approx(1.5).margin(0.1));
+  CHECK(told(beyond, "r: ").empty());
+  const Json within = rated(0.9 * most);
+  INFO(within["findings"].dump());
+  CHECK(within["findings"][0]["cause"] == "the times of requests");
+  CHECK(within["findings"][0]["look_at"] == "load.rate_iops or load.rate");
+  CHECK(times(within) <= 1.02);
+
+  // What is due and not issued is not outstanding: alone, a read takes as long as the flash does.
+  const Json shallow = run_with({"load.iodepth=2", fmt::format("load.rate_iops={:.0f}", 10 * most)}, drive);
+  INFO(shallow["findings"].dump());
+  CHECK(times(shallow) < 3);
+
+  // Pauses stay: each load has a request at a time, and at least its pause between two.
+  const Json pausing =
+      run_with({"load.iodepth=1", "load.numjobs=7", "load.thinktime=300 us", "load.number_ios=3000"}, drive);
+  INFO(pausing["findings"].dump());
+  REQUIRE(times(pausing) > 1);
+  CHECK(times(pausing) < 7 / 300e-6 / iops(pausing));
+}
+
+TEST_CASE("findings of a thousand loads do not take longer than their runs", "[program]") {
+  std::string text = "load:\n";
+  for (int i = 0; i < 1200; ++i) text += fmt::format("  - {{rw: randread, number_ios: 1, name: l{}}}\n", i);
+  const auto spent = [] {
+    rusage usage{};
+    getrusage(RUSAGE_CHILDREN, &usage);
+    return usage.ru_utime.tv_sec;
+  };
+  const auto before = spent();
+  const Json report = run_with({}, text);
+  CHECK(report["results"]["loads"].size() == 1200);
+  CHECK(spent() - before < 20);  // a minute where each load is looked for among all, for each other one
 }
 
 }  // namespace tlmssd::program_tests
