@@ -1,10 +1,9 @@
 // Findings of several loads: whose commands others wait for, each load in its own time, and the
 // limits that a load sets itself.
-#include <sys/resource.h>
-
 #include <catch2/catch.hpp>
-#include <fmt/format.h>
+#include <cmath>
 #include <set>
+#include <sys/resource.h>
 #include <utility>
 
 #include "testbench/tests/program/finding.h"
@@ -324,7 +323,7 @@ TEST_CASE("no more is promised to a load than it asks for", "[program]") {
   const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
   const double most = iops(run_with({}, drive));
   const auto rated = [&](double rate) {
-    return run_with({fmt::format("load.rate_iops={:.0f}", rate)}, drive);
+    return run_with({"load.rate_iops=" + std::to_string(std::lround(rate))}, drive);
   };
   const auto times = [](const Json& report) {
     double largest = 0;
@@ -347,7 +346,8 @@ TEST_CASE("no more is promised to a load than it asks for", "[program]") {
   CHECK(times(within) <= 1.02);
 
   // What is due and not issued is not outstanding: alone, a read takes as long as the flash does.
-  const Json shallow = run_with({"load.iodepth=2", fmt::format("load.rate_iops={:.0f}", 10 * most)}, drive);
+  const Json shallow =
+      run_with({"load.iodepth=2", "load.rate_iops=" + std::to_string(std::lround(10 * most))}, drive);
   INFO(shallow["findings"].dump());
   CHECK(times(shallow) < 3);
 
@@ -361,7 +361,8 @@ TEST_CASE("no more is promised to a load than it asks for", "[program]") {
 
 TEST_CASE("findings of a thousand loads do not take longer than their runs", "[program]") {
   std::string text = "load:\n";
-  for (int i = 0; i < 1200; ++i) text += fmt::format("  - {{rw: randread, number_ios: 1, name: l{}}}\n", i);
+  for (int i = 0; i < 1200; ++i)
+    text += "  - {rw: randread, number_ios: 1, name: l" + std::to_string(i) + "}\n";
   const auto spent = [] {
     rusage usage{};
     getrusage(RUSAGE_CHILDREN, &usage);
