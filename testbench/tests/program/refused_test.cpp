@@ -270,7 +270,7 @@ TEST_CASE("a plug-in that cannot be loaded is told in JSON, too", "[program]") {
   REQUIRE(found.size() == 1);
   CHECK(found[0].at("line") == 1);
   CHECK_THAT(found[0].at("message").get<std::string>(),
-             Catch::Contains("plug-in \"nowhere.so\": there is no such file"));
+             Catch::Contains("plug-in 'nowhere.so': there is no such file"));
 }
 
 TEST_CASE("check refuses what run refuses", "[program]") {
