@@ -309,8 +309,10 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
     INFO(look_at);
     const Json report = run_with(settings, text);
     REQUIRE_FALSE(report["findings"].empty());
+    REQUIRE(report["findings"].back()["cause"] != "the times of requests");
     INFO(report["findings"].dump());
     for (const Json& one : report["findings"]) {
+      if (one["cause"] == "the times of requests") continue;  // more is not asked for
       CHECK(one["cause"] == cause);
       CHECK(one["look_at"] == look_at);
     }
