@@ -45,7 +45,14 @@ std::uint64_t largest_logical_units(const DriveShape& shape, const Layout& layou
                       : units / (entries + 1) * entries + units % (entries + 1) * entries / (entries + 1);
 }
 
-/// Throws when the logical units would fit but for those of a feature.
+/// Over-provisioning with which no more than `most` logical units have to be kept.
+std::string spare_for(const Layout& layout, std::uint64_t most) {
+  const double ratio = static_cast<double>(layout.total_units()) / static_cast<double>(most);
+  return fmt::format("{:.2f} %", std::ceil((ratio - 1) * 1e4) / 1e2);
+}
+
+/// Throws when the logical units would fit but for those of a feature. One that names nothing to
+/// change about itself needs more spare flash.
 void check_own_units(const DriveShape& shape, const Layout& layout, const FirmwareConfig& config) {
   Layout without = layout;
   without.feature_units = 0;
@@ -54,8 +61,11 @@ void check_own_units(const DriveShape& shape, const Layout& layout, const Firmwa
   const std::uint64_t left = (room - layout.logical_units) * layout.unit_bytes;
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
-    if (choice.is_on() && info.too_many_units != nullptr)
-      throw info.too_many_units(choice, layout.feature_units * layout.unit_bytes, left);
+    if (!choice.is_on() || info.too_many_units == nullptr) continue;
+    const InputError error = info.too_many_units(choice, layout.feature_units * layout.unit_bytes, left);
+    const std::uint64_t most = largest_logical_units(shape, layout, config);
+    if (error.complaint().proposal || most == 0) throw error;
+    throw refusal("ssd.flash.over_provisioning", error.complaint().what, spare_for(layout, most));
   }
 }
 
@@ -90,9 +100,7 @@ void check_capacity(const Core& core, const DriveShape& shape, const FirmwareCon
                   "parallel units x {} blocks, of which {} per parallel unit are set aside for {})",
                   shape.logical_blocks, l.logical_units, l.total_units(), most, l.pus, l.blocks, overhead,
                   purpose),
-      fmt::format(
-          "{:.2f} %",
-          std::ceil((static_cast<double>(l.total_units()) / static_cast<double>(most) - 1) * 1e4) / 1e2));
+      spare_for(l, most));
 }
 
 }  // namespace
@@ -341,6 +349,11 @@ std::uint32_t Ftl::most_attempts() const {
 
 std::int64_t Ftl::clock() const {
   return parts_->core.clock();
+}
+
+bool Ftl::background_without_room() const {
+  const Parts& p = *parts_;
+  return !p.logs && p.core.config.gc.background_start > 0 && p.gc_worker.background_start() == 0;
 }
 
 bool Ftl::idle() const {

@@ -95,6 +95,8 @@ class Ftl final : public Firmware {
   /// The feature whose section has this path; null when it has not been chosen.
   [[nodiscard]] const Feature* feature(std::string_view path) const;
   [[nodiscard]] const BlockPool& blocks() const;
+  /// Background collection is asked for (gc.background_start), and has not the spare blocks for it.
+  [[nodiscard]] bool background_without_room() const;
   /// Mapping pages in the write buffer, those under way to flash included.
   [[nodiscard]] std::uint32_t buffered_units() const;
   /// How large the pSLC is now and what of it is free; nothing on a drive without one.

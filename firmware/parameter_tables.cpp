@@ -137,20 +137,23 @@ const ParameterTable<GcConfig>& GcConfig::parameters() {
       ParameterTable<GcConfig>(log_parameters())
           .share("idle_target", &GcConfig::idle_target, {0, 1},
                  "free blocks of a parallel unit, as a share of its spare blocks, up to which idle time is "
-                 "used for cleaning; at most half of them")
+                 "used for cleaning; at most half of them, but low_water + 2 where that is more and they "
+                 "allow for it")
           .choice("policy", &GcConfig::policy, names(victim_family()), "which block is emptied next")
           .integer(
               "low_water", &GcConfig::low_water, {1, 1024},
               "free blocks per parallel unit that the host leaves to garbage collection; at this level host "
-              "writes wait for it (foreground). With 1, an erase that fails can leave none, and the drive is "
-              "read-only")
+              "writes wait for it (foreground). Blocks that fail while collection has taken its free ones "
+              "can leave none, and the drive is read-only, oftenest with 1, but with 2 or 3 as well; more "
+              "prevents that, and with less room the drive takes less all the same")
           .share("background_start", &GcConfig::background_start, {0, 1},
                  "free blocks of a parallel unit, as a share of its spare blocks, below which it is cleaned "
-                 "in the background, at least low_water + 1; 0: never")
+                 "in the background, at least low_water + 1; 0: never, and so where the spare blocks do not "
+                 "allow for one free block beyond low_water, two that are open and one of invalid data")
           .share(
               "background_stop", &GcConfig::background_stop, {0, 1},
               "free blocks of a parallel unit, as a share of its spare blocks, at which background cleaning "
-              "stops; at most half of them");
+              "stops; at most half of them, but low_water + 2 where that is more and they allow for it");
   return table;
 }
 

@@ -9,6 +9,7 @@
 #include "firmware/mapping/mapping.h"
 #include "models/base/input_error.h"
 #include "models/base/make_policy.h"
+#include "models/base/quantity.h"
 
 namespace tlmssd::firmware {
 
@@ -104,7 +105,8 @@ PslcSize pslc_size(const PslcConfig& config, const Layout& layout) {
 
 void Pslc::check_size(std::uint64_t kept_units, std::uint32_t overhead) const {
   const auto refuse = [&](const char* key, const std::string& why, std::uint64_t most) {
-    throw refusal(fmt::format("firmware.pslc.{}", key), why, fmt::format("{} B", size_of(most, layout_)));
+    throw refusal(fmt::format("firmware.pslc.{}", key), why,
+                  format_value(Kind::bytes, Value(static_cast<std::int64_t>(size_of(most, layout_)))));
   };
   const std::uint64_t pu_units = std::uint64_t{layout_.pus} * layout_.block_units;
   const std::uint64_t data = std::max<std::uint64_t>(1, (kept_units + pu_units - 1) / pu_units);

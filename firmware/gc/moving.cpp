@@ -46,7 +46,7 @@ Task<> PuWorker::read() {
 
 /// Units that are worth reading at once. Where nothing but the last units of earlier victims, held
 /// back in the program unit, keeps collection going, what fills it up: beyond that collection would
-/// go on though nobody waits any more, further the more pages it reads at a time.
+/// go on though no write waits for it any more, further the more pages it reads at a time.
 std::uint32_t PuWorker::most_to_read() const {
   const Gathering& gathering = state_.gathering;
   const std::size_t held = gathering.scanned().size();

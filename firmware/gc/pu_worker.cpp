@@ -30,7 +30,7 @@ Task<> PuWorker::run() {
       continue;
     }
     if (programs_ == 0) begin_moves();
-    if (state_.background && state_.free() >= state_.thresholds.background_stop) state_.background = false;
+    if (state_.background && state_.free() >= state_.background_stop()) state_.background = false;
     folding_.update();
     if (const std::optional<BlockMode> mode = modes_.due()) {
       co_await change_mode(*mode);

@@ -16,6 +16,8 @@ struct GcThresholds {
   std::uint32_t background_start = 0;  ///< 0: no background cleaning
   std::uint32_t background_stop = 0;
   std::uint32_t idle_target = 0;
+  std::uint32_t good = 0;      ///< blocks that a parallel unit had for native mode when these were made
+  std::uint32_t may_fail = 0;  ///< of them, without which background_stop can still be kept free
   bool idle = false;     ///< the host is: the target counts
   bool put_off = false;  ///< what no one waits for is not done now
 };
@@ -47,6 +49,13 @@ struct WorkerState {
     return purpose;
   }
   [[nodiscard]] std::uint32_t free() const { return core.pool.pu(pu).free; }
+  /// Free blocks at which background cleaning stops: fewer when failed blocks have taken the room.
+  [[nodiscard]] std::uint32_t background_stop() const {
+    const std::uint32_t failed = thresholds.good - core.pool.pu(pu).good;
+    if (failed <= thresholds.may_fail) return thresholds.background_stop;
+    const std::uint32_t less = failed - thresholds.may_fail;
+    return thresholds.background_stop > less ? thresholds.background_stop - less : 0;
+  }
   [[nodiscard]] bool reserve_whole() const { return free() >= core.pool.reserve(); }
   /// There is room to move a whole block, and the reserve stays whole.
   [[nodiscard]] bool may_move() const { return free() > core.pool.reserve(); }

@@ -221,6 +221,7 @@ bool Dftl::resident(Lpn first, std::uint64_t count) {
   }
   for (std::uint64_t line = first / line_; line < end; ++line) use(index_.find(static_cast<Lpn>(line)));
   stats_.lookups += count;
+  stats_.line_lookups += end - first / line_;
   return true;
 }
 
@@ -272,6 +273,7 @@ Task<> Dftl::fetch_from(std::uint32_t page, std::uint64_t first, std::uint64_t e
     }
   }
   stats_.lookups += end - first;
+  stats_.line_lookups += last_line - first_line + 1;
   stats_.misses += missing;
   if (missing == 0) co_return;
   // Of more lines than fit, the first have been used and are gone again when the last come.
@@ -396,6 +398,10 @@ void Dftl::report(StatisticsSink& sink) const {
   sink.value("hits", s.lookups - s.misses, "",
              "of these, entries that were in the cache, or came with one that was not");
   sink.value("hit share", ratio(s.lookups - s.misses, s.lookups), "share", "hits per look-up");
+  sink.value("line look-ups", s.line_lookups, "", "lines of entries that commands asked for, each of them once");
+  sink.value("line hit share", ratio(s.line_lookups - s.misses, s.line_lookups), "share",
+             "of these, lines that were in the cache: less than the hit share where a command asks for more "
+             "than one entry of a line");
   sink.value("misses", s.misses, "", "lines of entries that had to be brought in");
   sink.value("map page reads", s.page_reads - s.shared_reads, "",
              "map pages read from flash or the write buffer, or found never to have been written");

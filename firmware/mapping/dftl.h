@@ -57,6 +57,7 @@ struct DftlConfig {
 
 struct DftlStatistics {
   std::uint64_t lookups = 0;          ///< entries that commands asked for
+  std::uint64_t line_lookups = 0;     ///< lines that these lie in, each once for every command
   std::uint64_t misses = 0;           ///< lines that had to be brought in for that
   std::uint64_t page_reads = 0;       ///< times a map page was wanted, for a miss or in order to change it
   std::uint64_t shared_reads = 0;     ///< of these, served by a read already under way for another command

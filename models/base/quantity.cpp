@@ -3,6 +3,7 @@
 #include "models/base/quantity.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -65,11 +66,13 @@ std::string with_unit(const ParameterSpec& spec, std::string_view number) {
   const KindTexts& texts = texts_of(spec.kind);
   const std::string own = spec.usual_unit.empty() ? unit_of_default(spec) : std::string(spec.usual_unit);
   const std::string_view of_kind = own.empty() ? texts.usual : std::string_view(own);
-  // Long numbers of sizes are copied from where sizes are in bytes.
+  // Long numbers of sizes and bandwidths are copied from where these are in bytes.
   constexpr std::size_t k_digits_of_bytes = 7;
-  const bool in_bytes = spec.kind == Kind::bytes && number.size() >= k_digits_of_bytes &&
+  const bool in_bytes = (spec.kind == Kind::bytes || spec.kind == Kind::bandwidth) &&
+                        number.size() >= k_digits_of_bytes &&
                         number.find_first_not_of("0123456789") == std::string_view::npos;
-  const std::string_view usual_name = in_bytes ? "B" : of_kind;
+  const std::string_view of_bytes = spec.kind == Kind::bytes ? "B" : "B/s";
+  const std::string_view usual_name = in_bytes ? of_bytes : of_kind;
   const auto decades = [](const Unit& unit) { return std::log10(static_cast<double>(unit.scale)); };
   const auto usual = std::find_if(texts.units.begin(), texts.units.end(),
                                   [&](const Unit& unit) { return unit.name == usual_name; });
@@ -83,7 +86,8 @@ std::string with_unit(const ParameterSpec& spec, std::string_view number) {
     least = distance;
     nearest = std::move(candidate);
   }
-  return nearest;
+  const bool long_rate = in_bytes && spec.kind == Kind::bandwidth && !nearest.empty();
+  return long_rate ? format_value(spec.kind, parse_value(spec, nearest)) : nearest;
 }
 
 /// Of `candidates` those that `spec` accepts.
@@ -150,8 +154,18 @@ Written read_written(const ParameterSpec& spec, std::string_view text) {
   for (const Unit& unit : texts.units) {
     if (unit.name == decimal->rest) return {*decimal, unit};
   }
+  // As fio writes sizes.
+  std::string as_fio;
+  if (texts.name == "size" && decimal->rest.size() == 1) {
+    for (const Unit& unit : texts.units) {
+      const bool binary = unit.name.size() == 3;
+      if (binary && std::tolower(unit.name.front()) == std::tolower(decimal->rest.front()))
+        as_fio = "; write for instance '" + std::string(decimal->number) + " " + std::string(unit.name) + "'";
+    }
+  }
   throw InputError(in_quotes(text) + ": " + in_quotes(decimal->rest) + " is not a unit of " +
-                   std::string(texts.name) + "; use " + std::string(texts.names) +
+                   std::string(texts.name) +
+                   (as_fio.empty() ? "; use " + std::string(texts.names) : as_fio) +
                    (spec.kind == Kind::bytes_or_share ? ", or % for a share" : ""));
 }
 

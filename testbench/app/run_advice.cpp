@@ -102,6 +102,7 @@ AdviserFacts Run::adviser_facts() const {
     facts.unit = ssd.config().firmware.mapping.unit;
     const firmware::Layout& layout = ssd.own_ftl()->blocks().layout();
     facts.block = Bytes{layout.block_units} * layout.unit_bytes;
+    facts.background_without_room = ssd.own_ftl()->background_without_room();
   }
   facts.copies_wait = ssd.config().firmware.cache.copy_waits;
   facts.blocks_of_spare =
@@ -276,10 +277,17 @@ void Run::advise_on(nlohmann::ordered_json& report) {
   report["advice"] = nlohmann::ordered_json::array();
   if (interrupted_) report["partial"] = interrupted_->what();
   if (options_.short_form || interrupted_) return;
+  std::string not_settled;
   for (const Advice& one : advise(report, adviser_facts(), silenced_)) {
     report["advice"].push_back({{"name", one.name}, {"text", one.text}, {"look_at", one.look_at}});
     advised_ = true;
+    if (leaves_lifetime_open(one.name)) not_settled += (not_settled.empty() ? "" : ", ") + one.name;
   }
+  if (not_settled.empty() || !report.contains("lifetime")) return;
+  report["lifetime"]["not_settled"] = {
+      {"value", not_settled},
+      {"unit", ""},
+      {"doc", "advice by which write amplification has not settled: what is reckoned from this run is no forecast"}};
 }
 
 }  // namespace tlmssd

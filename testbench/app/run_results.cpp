@@ -116,8 +116,7 @@ RunFacts Run::facts() const {
   facts.merge = report_section_.merge;
   facts.age = age_text_;
   facts.scenario = source_.resolved_yaml(scenario_, ScenarioSource::FileNames::portable);
-  if (run_section_.timed && simulation_->ssd().own_ftl() != nullptr)
-    facts.blocks = census(simulation_->ssd());
+  if (simulation_->ssd().own_ftl() != nullptr) facts.blocks = census(simulation_->ssd());
   for (const Load& load : loads_) facts.loads.push_back(load_facts(load));
   for (const Unread& unread : unused_parameters(scenario_)) {
     facts.unread.push_back(unread.line == 0

@@ -297,7 +297,20 @@ std::vector<std::string> group_items(const Json& group) {
   return result;
 }
 
-void drive(Page& page, const Json& statistics, bool timed) {
+/// The lifetime; where advice says so, that it is reckoned from a write amplification that has not
+/// settled.
+std::vector<std::string> lifetime_with_doubt(const Json& report) {
+  std::vector<std::string> items = lifetime_items(report["statistics"]);
+  const Json* const open =
+      report.contains("lifetime") ? find_value(report["lifetime"], "not settled") : nullptr;
+  if (!items.empty() && open != nullptr)
+    items.front() += fmt::format(" if all were as in this run, which is too little to tell [{}]",
+                                 (*open)["value"].get<std::string>());
+  return items;
+}
+
+void drive(Page& page, const Json& report, bool timed) {
+  const Json& statistics = report["statistics"];
   page.gap();
   static constexpr std::pair<const char*, const char*> k_groups[] = {
       {"write amplification", "Write amplification"},
@@ -337,7 +350,7 @@ void drive(Page& page, const Json& statistics, bool timed) {
     }
   }
   if (!erases.empty()) page.items("Erase counts", erases);
-  const std::vector<std::string> lifetime = lifetime_items(statistics);
+  const std::vector<std::string> lifetime = lifetime_with_doubt(report);
   if (!lifetime.empty()) page.items("Lifetime", lifetime);
   if (!timed) return;
   std::vector<std::string> busy;
@@ -388,7 +401,7 @@ std::string summary(const Json& report, const HostRun& run) {
   }
   rounds(page, report);
   targets(page, report);
-  drive(page, report["statistics"], timed);
+  drive(page, report, timed);
   const std::vector<std::string> notes = notes_of(report);
   if (notes.empty()) return page.text();
   page.gap();

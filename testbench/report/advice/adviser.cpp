@@ -202,6 +202,13 @@ void few_blocks(const Evidence& e) {
         "ssd.flash.part.pages_per_block");
 }
 
+void no_background(const Evidence& e) {
+  if (!e.about_writes() || !e.facts.background_without_room) return;
+  e.say("nothing is collected in the background: each parallel unit has too few spare blocks to keep one free "
+        "beyond firmware.gc.low_water, so that firmware.gc.background_start and background_stop play no part",
+        "ssd.flash.spare_factor, firmware.gc.low_water or ssd.flash.part.pages_per_block");
+}
+
 /// Blocks in SLC mode that have failed leave a drive that writes as if it had none.
 void pslc_worn_out(const Evidence& e) {
   const Json* const pslc = find_group(e.report["statistics"], "pslc");
@@ -592,6 +599,11 @@ const std::vector<AdviserRule>& rules() {
        few_blocks,
        Judges::drive,
        {Figure::amplification}},
+      {"no-background",
+       "collection in the background is asked for, and each parallel unit has too few spare blocks for it",
+       no_background,
+       Judges::drive,
+       {}},
       {"beyond-queue",
        "a closed-loop load keeps more outstanding than a host queue holds",
        beyond_queue,
@@ -666,6 +678,10 @@ std::vector<Advice> advise(const Json& report, const AdviserFacts& facts,
     return concerns_missed_target(one, report.value("targets", Json::array()));
   });
   return advice;
+}
+
+bool leaves_lifetime_open(const std::string& rule) {
+  return rule == "short-for-amplification" || rule == "buffer-holds-load" || rule == "rested-drive";
 }
 
 }  // namespace tlmssd

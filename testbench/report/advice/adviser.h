@@ -50,6 +50,7 @@ struct AdviserFacts {
   Bytes write_buffer = 0;
   Bytes unit = 0;                  ///< mapping page; 0: firmware of one's own does not say
   double blocks_of_spare = 0;      ///< of each parallel unit
+  bool background_without_room = false;  ///< collection in the background is asked for and never happens
   bool copies_wait = false;        ///< a read waits for room for what it copies into the cache
   bool drawn_steady = false;       ///< `state: steady` was the last to write the drive before the loads
   bool came_to_rest = false;       ///< overwritten, and then left to collection in the background
@@ -74,5 +75,8 @@ std::vector<std::pair<std::string, std::string>> adviser_rules();
 /// `report`: as build_report makes it. Rules that `silenced` names keep silent.
 std::vector<Advice> advise(const nlohmann::ordered_json& report, const AdviserFacts& facts,
                            const std::vector<std::string>& silenced);
+
+/// A rule that speaks of what the lifetime is reckoned from: write amplification has not settled.
+bool leaves_lifetime_open(const std::string& rule);
 
 }  // namespace tlmssd

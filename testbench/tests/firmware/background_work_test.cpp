@@ -138,6 +138,61 @@ TEST_CASE("background cleaning keeps the host from waiting for space") {
   REQUIRE(waits[1] < waits[0] / 20);
 }
 
+TEST_CASE("few spare blocks are collected in the background as long as they have room for a free one more") {
+  // A reserve of 2, two open blocks and one of invalid data leave nothing of 5 spare blocks.
+  for (const std::uint32_t spare : {5U, 6U, 7U, 8U}) {
+    INFO(spare << " spare blocks");
+    std::uint64_t waits[2];
+    for (const bool background : {false, true}) {
+      LifeSetup setup({1, 1, 1, 1, 64, 16, 4096, 0});
+      setup.config.gc.background_start = background ? 0.4 : 0.0;
+      setup.config.gc.background_stop = background ? 0.5 : 0.0;
+      setup.shape.logical_blocks = std::uint64_t{64 - spare} * 16 * 8;
+      setup.options.timed = true;
+      ModelRig rig(setup);
+      CHECK(rig.ftl.background_without_room() == (background && spare == 5));
+      const std::uint64_t units = setup.shape.logical_blocks / 8;
+      for (std::uint64_t n = 0; n < 4 * units; ++n) {
+        rig.host.write((n < units ? n : rig.host.random.below(units)) * 8, 8);
+        rig.host.wait_below(1);
+        if (n % 8 == 0 && n > units)
+          rig.hw.event_queue.run_until(rig.hw.event_queue.now() + 400 * setup.options.program_time);
+      }
+      waits[background ? 1 : 0] = rig.ftl.statistics().space_waits;
+      rig.host.drain();
+      rig.host.verify_all();
+    }
+    CHECK(waits[0] > 50);
+    CHECK((waits[1] < waits[0] / 10) == (spare > 5));
+  }
+}
+
+TEST_CASE("how many pages collection reads at a time does not decide how much it moves") {
+  for (const char* const streams : {"shared", "separate"}) {
+    std::set<std::uint64_t> moved;
+    for (const std::uint32_t copies : {1U, 4U, 64U}) {
+      LifeSetup setup({1, 1, 1, 1, 64, 32, 16384, 0}, 0.9);
+      setup.config.allocation.streams = streams;
+      setup.config.gc.background_start = 0;
+      setup.config.gc.parallel_copies = copies;
+      setup.config.buffer.capacity = 16 * 16384;
+      setup.size();
+      ModelRig rig(setup);
+      const std::uint64_t units = setup.shape.logical_blocks / 8;
+      for (std::uint64_t n = 0; n < 6 * units; ++n) {
+        const bool hot = n % 10 != 0;
+        rig.host.write((n < units ? n : rig.host.random.below(hot ? units / 10 : units)) * 8, 8);
+      }
+      moved.insert(rig.ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::gc)]);
+      rig.host.drain();
+      rig.host.verify_all();
+    }
+    INFO(streams);
+    CHECK(*moved.begin() > 1000);
+    CHECK(moved.size() == 1);
+  }
+}
+
 TEST_CASE("collection in the background begins below its start, goes on to its stop, and rests until then") {
   LifeSetup setup({1, 1, 1, 1, 96, 16, 4096, 0}, 0.4);
   setup.config.gc.background_start = 0.11;

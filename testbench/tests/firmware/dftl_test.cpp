@@ -184,6 +184,7 @@ TEST_CASE("dftl: sequential reads with lines of a whole map page miss once per p
   rig.ftl.reset_statistics();
   for (std::uint64_t unit = 0; unit < rig.blocks; unit += 64) rig.host.read(unit, 64);
   CHECK(rig.map().lookups == rig.blocks);
+  CHECK(rig.map().line_lookups == (rig.blocks + 63) / 64);  // the lines have 128 entries
   CHECK(rig.map().misses == 20);
 }
 

@@ -50,6 +50,13 @@ TEST_CASE("a load that ends before the others, or begins later, is steady in its
   }
 }
 
+TEST_CASE("a lifetime that is reckoned from too little says so", "[program]") {
+  const Json sound = run_with({});
+  CHECK_FALSE(sound["lifetime"].contains("not_settled"));
+  const Json report = run_with({"load.number_ios=23000"});
+  CHECK(report["lifetime"]["not_settled"]["value"] == "short-for-amplification");
+}
+
 TEST_CASE("the adviser is silent on sound runs", "[program][figure]") {
   for (const Settings& settings : std::vector<Settings>{{},
                                                         {"seed=2"},
@@ -98,6 +105,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
        {"ssd.flash.reliability={model: power-law}", "firmware.ecc={policy: fixed, code: bch}",
         "firmware.refresh={policy: limits, errors: 61}"}},
       {"few-blocks", {"ssd.flash.part.pages_per_block=512"}},
+      {"no-background", {"ssd.flash.part.pages_per_block=512"}},
       {"pslc-worn-out", {}, k_worn_pslc},
       {"not-measured",
        {"load.0.ramp_requests=0"},

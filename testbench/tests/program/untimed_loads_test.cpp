@@ -90,6 +90,9 @@ TEST_CASE("untimed, loads come as often as their queue depths say", "[program]")
       "  - {name: flat, rw: randwrite, bs: 8k, number_ios: 3000, norandommap: true, loops: 10}\n");
   // Some 10,000 draws with a tenth each: 1000, six deviations of 30.
   CHECK(writes(report) == Approx(9000 + 3000 - 1000).margin(180));
+  std::uint64_t blocks = 0;
+  for (const Json& one : report["blocks"]["by_erases"]) blocks += one[1].get<std::uint64_t>();
+  CHECK(blocks > 0);
 }
 
 TEST_CASE("untimed, requests that have times keep to them among loads", "[program]") {
