@@ -20,15 +20,16 @@ GcWorker::GcWorker(Core& core) : event_queue_(core.hw.event_queue) {
   // free.
   const std::uint32_t open = core.pool.overhead() - reserve + core.pool.streams() - 1;
   const std::uint32_t possible = spare > open + 1 ? spare - open - 1 : 0;
-  // More than about half of the spare cannot be kept free at a bearable price, but that of few spare
-  // blocks is hardly the reserve: then what background cleaning needs.
+  // More than about half of the spare cannot be kept free at a bearable price, but that of few
+  // spare blocks is hardly the reserve: then what background cleaning needs.
   const std::uint32_t most = std::max(reserve, std::max(spare / 2, std::min(reserve + 2, possible)));
   const auto blocks = [&](double part) { return static_cast<std::uint32_t>(std::ceil(part * spare)); };
   GcThresholds& t = thresholds_;
   if (config.background_start > 0 && most > reserve) {
     t.background_start =
         std::clamp(blocks(config.background_start), reserve + 1, std::max(reserve + 1, most - 1));
-    t.background_stop = std::clamp(blocks(config.background_stop), std::min(t.background_start + 1, most), most);
+    t.background_stop =
+        std::clamp(blocks(config.background_stop), std::min(t.background_start + 1, most), most);
   }
   t.good = native;
   t.may_fail = possible > t.background_stop ? possible - t.background_stop : 0;

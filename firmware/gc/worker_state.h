@@ -18,8 +18,8 @@ struct GcThresholds {
   std::uint32_t idle_target = 0;
   std::uint32_t good = 0;      ///< blocks that a parallel unit had for native mode when these were made
   std::uint32_t may_fail = 0;  ///< of them, without which background_stop can still be kept free
-  bool idle = false;     ///< the host is: the target counts
-  bool put_off = false;  ///< what no one waits for is not done now
+  bool idle = false;           ///< the host is: the target counts
+  bool put_off = false;        ///< what no one waits for is not done now
 };
 
 struct WorkerState {

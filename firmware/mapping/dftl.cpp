@@ -398,7 +398,8 @@ void Dftl::report(StatisticsSink& sink) const {
   sink.value("hits", s.lookups - s.misses, "",
              "of these, entries that were in the cache, or came with one that was not");
   sink.value("hit share", ratio(s.lookups - s.misses, s.lookups), "share", "hits per look-up");
-  sink.value("line look-ups", s.line_lookups, "", "lines of entries that commands asked for, each of them once");
+  sink.value("line look-ups", s.line_lookups, "",
+             "lines of entries that commands asked for, each of them once");
   sink.value("line hit share", ratio(s.line_lookups - s.misses, s.line_lookups), "share",
              "of these, lines that were in the cache: less than the hit share where a command asks for more "
              "than one entry of a line");

@@ -164,8 +164,7 @@ Written read_written(const ParameterSpec& spec, std::string_view text) {
     }
   }
   throw InputError(in_quotes(text) + ": " + in_quotes(decimal->rest) + " is not a unit of " +
-                   std::string(texts.name) +
-                   (as_fio.empty() ? "; use " + std::string(texts.names) : as_fio) +
+                   std::string(texts.name) + (as_fio.empty() ? "; use " + std::string(texts.names) : as_fio) +
                    (spec.kind == Kind::bytes_or_share ? ", or % for a share" : ""));
 }
 

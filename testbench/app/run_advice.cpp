@@ -287,7 +287,8 @@ void Run::advise_on(nlohmann::ordered_json& report) {
   report["lifetime"]["not_settled"] = {
       {"value", not_settled},
       {"unit", ""},
-      {"doc", "advice by which write amplification has not settled: what is reckoned from this run is no forecast"}};
+      {"doc",
+       "advice by which write amplification has not settled: what is reckoned from this run is no forecast"}};
 }
 
 }  // namespace tlmssd

@@ -93,10 +93,11 @@ std::uint64_t Parity::own_units(const FeatureChoice& choice, const Layout& layou
 }
 
 InputError Parity::too_many_units(const FeatureChoice& /*choice*/, Bytes bytes, Bytes left) {
-  return objection("firmware.parity.policy",
-                   fmt::format("{} B for parity, one part in firmware.parity.stripe of flash, do not fit into "
-                               "the spare blocks, which have room for {} B beside the data",
-                               bytes, left));
+  return objection(
+      "firmware.parity.policy",
+      fmt::format("{} B for parity, one part in firmware.parity.stripe of flash, do not fit into "
+                  "the spare blocks, which have room for {} B beside the data",
+                  bytes, left));
 }
 
 Parity::Parity(const FeatureContext& context)

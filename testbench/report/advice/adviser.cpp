@@ -204,9 +204,10 @@ void few_blocks(const Evidence& e) {
 
 void no_background(const Evidence& e) {
   if (!e.about_writes() || !e.facts.background_without_room) return;
-  e.say("nothing is collected in the background: each parallel unit has too few spare blocks to keep one free "
-        "beyond firmware.gc.low_water, so that firmware.gc.background_start and background_stop play no part",
-        "ssd.flash.spare_factor, firmware.gc.low_water or ssd.flash.part.pages_per_block");
+  e.say(
+      "nothing is collected in the background: each parallel unit has too few spare blocks to keep one free "
+      "beyond firmware.gc.low_water, so that firmware.gc.background_start and background_stop play no part",
+      "ssd.flash.spare_factor, firmware.gc.low_water or ssd.flash.part.pages_per_block");
 }
 
 /// Blocks in SLC mode that have failed leave a drive that writes as if it had none.

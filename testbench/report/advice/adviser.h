@@ -48,12 +48,12 @@ struct AdviserFacts {
   Bytes user = 0;         ///< bytes
   Bytes flash = 0;        ///< all of it
   Bytes write_buffer = 0;
-  Bytes unit = 0;                  ///< mapping page; 0: firmware of one's own does not say
-  double blocks_of_spare = 0;      ///< of each parallel unit
+  Bytes unit = 0;                        ///< mapping page; 0: firmware of one's own does not say
+  double blocks_of_spare = 0;            ///< of each parallel unit
   bool background_without_room = false;  ///< collection in the background is asked for and never happens
-  bool copies_wait = false;        ///< a read waits for room for what it copies into the cache
-  bool drawn_steady = false;       ///< `state: steady` was the last to write the drive before the loads
-  bool came_to_rest = false;       ///< overwritten, and then left to collection in the background
+  bool copies_wait = false;              ///< a read waits for room for what it copies into the cache
+  bool drawn_steady = false;             ///< `state: steady` was the last to write the drive before the loads
+  bool came_to_rest = false;             ///< overwritten, and then left to collection in the background
   Bytes block = 0;                 ///< of those that firmware counts as free; 0: its own firmware has none
   std::uint32_t queue_depth = 0;   ///< commands that a queue of the host holds
   std::string key_of_queue_depth;  ///< parameter

@@ -122,8 +122,7 @@ TEST_CASE("what cannot be held exactly or has the wrong unit is refused in one c
   CHECK(problem_of(Kind::bytes, "0.3 KiB") == "'0.3 KiB' is not a whole number of bytes");
   CHECK(problem_of(Kind::bytes, "4 Kb") ==
         "'4 Kb': 'Kb' is not a unit of size; use B, KiB, MiB, GiB, TiB, kB, MB, GB or TB");
-  CHECK(problem_of(Kind::bytes, "12k") ==
-        "'12k': 'k' is not a unit of size; write for instance '12 KiB'");
+  CHECK(problem_of(Kind::bytes, "12k") == "'12k': 'k' is not a unit of size; write for instance '12 KiB'");
   CHECK(problem_of(Kind::bandwidth, "900000000") == "'900000000' has no unit; write for instance '900 MB/s'");
   CHECK(problem_of(Kind::bandwidth, "6 Gb/s") ==
         "'6 Gb/s': 'Gb/s' is not a unit of bandwidth; use B/s, kB/s, MB/s, GB/s, KiB/s, MiB/s or GiB/s");
