@@ -42,10 +42,6 @@ class Gathering {
   [[nodiscard]] bool full() const {
     return now_.job != nullptr && now_.job->live == core_.layout.program_units;
   }
-  /// Units that it has room for.
-  [[nodiscard]] std::uint32_t lacks() const {
-    return core_.layout.program_units - (now_.job == nullptr ? 0 : now_.job->live);
-  }
   /// Where it goes to.
   [[nodiscard]] WriteTarget target() const {
     return core_.pool.apart() ? moved_target(handle_) : WriteTarget::gc;

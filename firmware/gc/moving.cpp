@@ -1,7 +1,6 @@
 // The GC worker's way with data: the multi-plane pages of a victim are read, their valid units fill
 // program units, and when these have been programmed the map follows and the victim is erased.
 #include <bit>
-#include <limits>
 
 #include "firmware/flash/erase.h"
 #include "firmware/flash/program.h"
@@ -44,17 +43,6 @@ Task<> PuWorker::read() {
   state_.gathering.add(reads.take());
 }
 
-/// Units that are worth reading at once. Where nothing but the last units of earlier victims, held
-/// back in the program unit, keeps collection going, what fills it up: beyond that collection would
-/// go on though no write waits for it any more, further the more pages it reads at a time.
-std::uint32_t PuWorker::most_to_read() const {
-  const Gathering& gathering = state_.gathering;
-  const std::size_t held = gathering.scanned().size();
-  if (held == 0 || !gathering.holds_some() || wants_more_than(gathering.emptying().size() + held))
-    return std::numeric_limits<std::uint32_t>::max();
-  return gathering.lacks();
-}
-
 // Makes reads of the block's next multi-plane pages that hold valid units; returns the
 // number of units.
 std::uint32_t PuWorker::make_reads(ReadBatch& reads) {
@@ -62,7 +50,6 @@ std::uint32_t PuWorker::make_reads(ReadBatch& reads) {
   Move& move = state_.move;
   const std::uint64_t* const words = core_.pool.words(move.block);
   const Ppn first = layout.first_unit(move.block);
-  const std::uint32_t most = most_to_read();
   std::uint32_t units = 0;
   std::uint32_t at = move.first;
   while (at < move.end) {
@@ -73,7 +60,7 @@ std::uint32_t PuWorker::make_reads(ReadBatch& reads) {
     }
     at += static_cast<std::uint32_t>(std::countr_zero(rest));
     if (at >= move.end) break;
-    if ((reads.size() >= core_.config.gc.parallel_copies || units >= most) &&
+    if (reads.size() >= core_.config.gc.parallel_copies &&
         reads.back()->mp_page != layout.mp_page_of(first + at))
       break;
     reads.add(first + at, 0);  // which unit lies there is learnt from the spare area

@@ -2,10 +2,11 @@
 
 namespace tlmssd::firmware {
 
-bool NativeVictims::urgent(std::size_t coming) const {
-  if ((coming == 0 && state_.native_stuck()) || features_.collects()) return true;
+bool NativeVictims::urgent() const {
+  if (state_.native_wait() || features_.collects()) return true;
   const GcThresholds& thresholds = state_.thresholds;
-  const std::uint32_t free = state_.free() + static_cast<std::uint32_t>(coming);
+  const auto coming = static_cast<std::uint32_t>(state_.gathering.emptying().size());
+  const std::uint32_t free = state_.free() + coming;
   return (state_.background && !thresholds.put_off && free < state_.background_stop()) ||
          (thresholds.idle && free < thresholds.idle_target) || (core_.pslc && modes_.wants_growth());
 }

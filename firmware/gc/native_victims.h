@@ -18,9 +18,7 @@ class NativeVictims final : public MoveSource {
  public:
   NativeVictims(WorkerState& state, const FeatureMoves& features, const SlcModes& modes, Folding& folding)
       : MoveSource(state), features_(features), modes_(modes), folding_(folding) {}
-  [[nodiscard]] bool urgent() const override { return urgent(state_.gathering.emptying().size()); }
-  /// The same when `coming` blocks are about to become free.
-  [[nodiscard]] bool urgent(std::size_t coming) const;
+  [[nodiscard]] bool urgent() const override;
   Move next() override;
   /// Tells the log of decisions of any victim.
   void tell_victim(const Move& move);

@@ -115,14 +115,9 @@ bool PuWorker::pslc_due() {
 }
 
 bool PuWorker::wants_more() const {
-  return wants_more_than(state_.gathering.emptying().size());
-}
-
-/// The same when so many blocks are about to become free.
-bool PuWorker::wants_more_than(std::size_t coming) const {
   const BlockNumber reading = state_.move.block;
   return state_.moving() || failed_.urgent() || failed_.gathered() || features_.urgent() ||
-         (reading != k_no_block && core_.pool.info(reading).failed) || victims_.urgent(coming) ||
+         (reading != k_no_block && core_.pool.info(reading).failed) || victims_.urgent() ||
          folding_.urgent() || modes_.due();
 }
 

@@ -72,7 +72,6 @@ class PuWorker {
   [[nodiscard]] bool below_start() const { return state_.free() < state_.thresholds.background_start; }
   [[nodiscard]] bool pslc_due();
   [[nodiscard]] bool wants_more() const;
-  [[nodiscard]] bool wants_more_than(std::size_t coming) const;
   void begin_moves();
   bool take_over(const Move& move);
   void start(const Move& move);
@@ -84,7 +83,6 @@ class PuWorker {
   // ---- reading, programming, erasing (moving.cpp)
   Task<> read();
   [[nodiscard]] std::uint32_t make_reads(ReadBatch& reads);
-  [[nodiscard]] std::uint32_t most_to_read() const;
   void read_to_end(bool coming);
   void prefetch(const ReadList& reads) const;
   [[nodiscard]] bool frees_nothing() const;

@@ -167,10 +167,12 @@ TEST_CASE("few spare blocks are collected in the background as long as they have
   }
 }
 
-TEST_CASE("how many pages collection reads at a time does not decide how much it moves") {
+// Pages that have been read are moved, though no write waits for them any more: in an open block
+// that the host writes as well, what is moved lies in longer runs.
+TEST_CASE("more pages read at a time part hot data from cold in shared blocks, and elsewhere hardly matter") {
   for (const char* const streams : {"shared", "separate"}) {
-    std::set<std::uint64_t> moved;
-    for (const std::uint32_t copies : {1U, 4U, 64U}) {
+    std::vector<double> moved;
+    for (const std::uint32_t copies : {1U, 64U}) {
       LifeSetup setup({1, 1, 1, 1, 64, 32, 16384, 0}, 0.9);
       setup.config.allocation.streams = streams;
       setup.config.gc.background_start = 0;
@@ -183,13 +185,17 @@ TEST_CASE("how many pages collection reads at a time does not decide how much it
         const bool hot = n % 10 != 0;
         rig.host.write((n < units ? n : rig.host.random.below(hot ? units / 10 : units)) * 8, 8);
       }
-      moved.insert(rig.ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::gc)]);
+      moved.push_back(static_cast<double>(
+          rig.ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::gc)]));
       rig.host.drain();
       rig.host.verify_all();
     }
-    INFO(streams);
-    CHECK(*moved.begin() > 1000);
-    CHECK(moved.size() == 1);
+    INFO(streams << ": " << moved[0] << " units moved, " << moved[1]);
+    if (std::string(streams) == "shared") {
+      CHECK(moved[1] < 0.97 * moved[0]);
+    } else {
+      CHECK(moved[1] == Approx(moved[0]).epsilon(0.1));
+    }
   }
 }
 
