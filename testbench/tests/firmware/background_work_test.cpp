@@ -185,8 +185,8 @@ TEST_CASE("more pages read at a time part hot data from cold in shared blocks, a
         const bool hot = n % 10 != 0;
         rig.host.write((n < units ? n : rig.host.random.below(hot ? units / 10 : units)) * 8, 8);
       }
-      moved.push_back(static_cast<double>(
-          rig.ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::gc)]));
+      moved.push_back(
+          static_cast<double>(rig.ftl.statistics().units_programmed[static_cast<std::size_t>(Purpose::gc)]));
       rig.host.drain();
       rig.host.verify_all();
     }
