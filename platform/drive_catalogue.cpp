@@ -67,30 +67,40 @@ void add_hardware(Catalogue& catalogue) {
 
 void add_firmware(Catalogue& catalogue) {
   using namespace firmware;
+  const std::string own(FirmwareFamily::k_own);
   catalogue.section("firmware", "the flash translation layer")
-      .policy("model", firmware_family().infos(), std::string(FirmwareFamily::k_own),
+      .policy("model", firmware_family().infos(), own,
               "which firmware; the sections below are of the program's own, but for mapping.unit");
   catalogue.section("firmware.mapping", "where logical units lie", MappingConfig::parameters())
-      .policy("scheme", mapping_family().infos(), "page", "mapping scheme");
-  catalogue.section("firmware.allocation", "how writes are spread over the flash",
-                    AllocationConfig::parameters());
-  catalogue.section("firmware.buffer", "write buffer in DRAM", BufferConfig::parameters());
+      .policy("scheme", mapping_family().infos(), "page", "mapping scheme")
+      .only_of("firmware", own, {"unit"});
+  catalogue
+      .section("firmware.allocation", "how writes are spread over the flash", AllocationConfig::parameters())
+      .only_of("firmware", own);
+  catalogue.section("firmware.buffer", "write buffer in DRAM", BufferConfig::parameters())
+      .only_of("firmware", own);
   catalogue
       .section("firmware.cache", "cache in SCM or DRAM, before the write buffer", CacheConfig::parameters())
-      .policy("policy", cache_policies(), "none", "what is kept in the cache");
+      .policy("policy", cache_policies(), "none", "what is kept in the cache")
+      .only_of("firmware", own);
   catalogue.section("firmware.gc", "garbage collection", GcConfig::parameters())
-      .policy("policy", victim_family().infos(), "greedy", "which block is emptied next");
+      .policy("policy", victim_family().infos(), "greedy", "which block is emptied next")
+      .only_of("firmware", own);
   catalogue.section("firmware.wear", "wear levelling", WearConfig::parameters())
-      .policy("policy", wear_family().infos(), "dynamic", "how wear is spread over the blocks");
+      .policy("policy", wear_family().infos(), "dynamic", "how wear is spread over the blocks")
+      .only_of("firmware", own);
   catalogue.section("firmware.ecc", "error correction: how pages are read and decoded")
-      .policy("policy", ecc_policies(), "none", "which code a page is read for, and what follows a failure");
+      .policy("policy", ecc_policies(), "none", "which code a page is read for, and what follows a failure")
+      .only_of("firmware", own);
   catalogue
       .section("firmware.pslc", "blocks in SLC mode before the native ones (pSLC)", PslcConfig::parameters())
-      .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode");
+      .policy("policy", data_paths(), "none", "which writes go to blocks in SLC mode")
+      .only_of("firmware", own);
   for (const FeatureInfo& info : features()) {
     catalogue.section_of(info.origin, info.path, info.doc, info.parameters)
         .policy("policy", info.policies(), "none", info.choice_doc)
-        .closed();
+        .closed()
+        .only_of("firmware", own);
   }
 }
 

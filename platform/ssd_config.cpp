@@ -170,13 +170,10 @@ firmware::FirmwareConfig read_firmware(const Scenario& scenario, ErrorList& erro
 /// set of our own is refused.
 firmware::FirmwareConfig read_foreign_firmware(const Scenario& scenario, const std::string& model,
                                                ErrorList& errors) {
-  constexpr std::string_view k_section = "firmware.";
   for (const Scenario::Written& written : scenario.written()) {
-    const std::string& path = written.path;
-    if (!path.starts_with(k_section) || path.find('.', k_section.size()) == std::string::npos) continue;
-    if (path == "firmware.mapping.unit") continue;
+    if (scenario.counts(*written.section, written.setting->spec->name)) continue;
     errors.add(scenario.error(
-        path,
+        written.path,
         fmt::format("is of the program's own firmware, but firmware.model is {}; leave it out", model)));
   }
   firmware::FirmwareConfig config;

@@ -120,6 +120,20 @@ void check_parameter(const Section& section, const Declared& key) {
   if (section.is_from_file() && spec.name == "file") wrong(section, key, "is taken: it names a file");
 }
 
+/// A policy's name can be written in a scenario, a list of values and a file's name.
+void check_policy_name(const Section& section, const KeyGroup& group, const PolicyInfo& policy) {
+  const auto usual = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '_' || c == '.' || c == '+';
+  };
+  if (!policy.name.empty() && std::all_of(policy.name.begin(), policy.name.end(), usual)) return;
+  const std::string what = "the name " + in_quotes(policy.name) + " in " +
+                           join_path(section.path(), group.parameters.front().name) +
+                           ": write letters, digits, -, _, . and +";
+  if (policy.origin.empty()) wrong(section, what);
+  throw InputError("plug-in " + policy.origin + ": " + what);
+}
+
 /// `key` and one declared before it have one name and mean different things.
 [[noreturn]] void wrong_twice(const Section& section, const Declared& key, const Declared& before) {
   const bool later = !origin_of(section, key).empty() || origin_of(section, before).empty();
@@ -156,6 +170,7 @@ void check_names(const Section& section) {
     for (const ParameterSpec& spec : group.parameters) add({group, spec, nullptr}, k_none);
     const std::size_t from = seen.size();  // policies of one family never apply together
     for (const PolicyInfo& policy : group.policies) {
+      check_policy_name(section, group, policy);
       for (const ParameterSpec& spec : policy.parameters) add({group, spec, &policy}, from);
     }
   }
@@ -286,6 +301,12 @@ Section& Section::required() {
   required_ = true;
   return *this;
 }
+Section& Section::only_of(std::string owner, std::string policy, std::vector<std::string> always) {
+  owner_ = std::move(owner);
+  owner_policy_ = std::move(policy);
+  always_ = std::move(always);
+  return *this;
+}
 Section& Section::of_plugin(std::string origin) {
   origin_ = std::move(origin);
   return *this;
@@ -300,6 +321,11 @@ const Section* Section::child(std::string_view name) const {
     if (section->name() == name) return section.get();
   }
   return nullptr;
+}
+
+bool Section::counts_with(std::string_view policy, std::string_view key) const {
+  return owner_.empty() || owner_policy_ == policy ||
+         std::find(always_.begin(), always_.end(), key) != always_.end();
 }
 
 bool Section::needs_keys() const {

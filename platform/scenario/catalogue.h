@@ -85,6 +85,9 @@ class Section {
   Section& optional();
   /// Must be given.
   Section& required();
+  /// Its keys count only where the section `owner`, whose first family is meant, has chosen
+  /// `policy`; those in `always` whatever it has chosen.
+  Section& only_of(std::string owner, std::string policy, std::vector<std::string> always = {});
   /// Declared by the plug-in `origin` (empty: by the program).
   Section& of_plugin(std::string origin);
 
@@ -103,6 +106,10 @@ class Section {
   [[nodiscard]] bool is_from_file() const { return from_file_; }
   [[nodiscard]] bool is_optional() const { return optional_; }
   [[nodiscard]] bool is_required() const { return required_; }
+  /// Section whose choice decides whether its keys count; empty: they always do.
+  [[nodiscard]] const std::string& owner() const { return owner_; }
+  /// Whether `key` counts where the owner has chosen `policy`.
+  [[nodiscard]] bool counts_with(std::string_view policy, std::string_view key) const;
   /// Without any key of it, or at all if it is required, something is missing: a key, or a section
   /// in it.
   [[nodiscard]] bool needs_keys() const;
@@ -115,6 +122,9 @@ class Section {
   std::string path_;
   std::string doc_;
   std::string origin_;
+  std::string owner_;
+  std::string owner_policy_;
+  std::vector<std::string> always_;  ///< keys that count without the owner
   std::vector<KeyGroup> groups_;
   std::vector<Variant> variants_;
   std::vector<std::unique_ptr<Section>> children_;

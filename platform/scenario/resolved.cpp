@@ -93,6 +93,7 @@ class ScenarioWriter {
     const SectionValues& values = *scenario_.find(path);
     for (const SectionValues::Setting& setting : values.settings) {
       const ParameterSpec& spec = *setting.spec;
+      if (!scenario_.counts(values, spec.name)) continue;
       const std::string text = comment(explanation(spec, values));
       if (const Value* value = setting.effective()) {
         lines.push_back(spec.name + ": " + yaml_value(spec, *value) + text);
@@ -105,6 +106,15 @@ class ScenarioWriter {
     return lines;
   }
 
+  /// Not when none of its keys counts; sections without keys are.
+  [[nodiscard]] bool is_written(const std::string& path) const {
+    const SectionValues& values = *scenario_.find(path);
+    const auto counts = [&](const SectionValues::Setting& setting) {
+      return scenario_.counts(values, setting.spec->name);
+    };
+    return values.settings.empty() || std::any_of(values.settings.begin(), values.settings.end(), counts);
+  }
+
   void append_child(Lines& lines, const Section& child, const std::string& path) const {
     const std::string doc = comment(child.doc());
     if (child.is_list()) {
@@ -113,6 +123,7 @@ class ScenarioWriter {
     }
     if (scenario_.find(path) == nullptr) return;
     const Lines inner = yaml_lines(child, path);
+    if (inner.empty() && !is_written(path)) return;
     if (inner.empty()) {
       lines.push_back(child.name() + ": {}" + doc);
       return;
@@ -138,8 +149,10 @@ class ScenarioWriter {
 
   [[nodiscard]] nlohmann::ordered_json json_of(const Section& section, const std::string& path) const {
     auto result = nlohmann::ordered_json::object();
-    for (const SectionValues::Setting& setting : scenario_.find(path)->settings) {
-      if (const Value* value = setting.effective())
+    const SectionValues& values = *scenario_.find(path);
+    for (const SectionValues::Setting& setting : values.settings) {
+      const Value* value = setting.effective();
+      if (value != nullptr && scenario_.counts(values, setting.spec->name))
         result[setting.spec->name] = json_value(*setting.spec, *value);
     }
     for (const auto& child : section.children()) {
@@ -150,7 +163,7 @@ class ScenarioWriter {
         auto& list = result[child->name()] = nlohmann::ordered_json::array();
         for (std::size_t i = 0; i < count; ++i)
           list.push_back(json_of(*child, join_path(inner, std::to_string(i))));
-      } else if (scenario_.find(inner) != nullptr) {
+      } else if (scenario_.find(inner) != nullptr && is_written(inner)) {
         result[child->name()] = json_of(*child, inner);
       }
     }

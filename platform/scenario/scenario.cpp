@@ -180,11 +180,25 @@ std::string Scenario::whole_path(std::string_view path, const std::string& word,
   return {};
 }
 
+bool Scenario::counts(const SectionValues& section, std::string_view key) const {
+  const std::string& owner = section.section->owner();
+  if (owner.empty()) return true;
+  const Section* const declared = catalogue_->find(owner);
+  if (declared == nullptr) unknown(owner);
+  const auto family = std::find_if(declared->groups().begin(), declared->groups().end(),
+                                   [](const KeyGroup& group) { return group.is_family(); });
+  if (family == declared->groups().end()) unknown(owner + " (policy)");
+  const ParameterSpec& spec = family->parameters.front();
+  const Value* given = glance(owner).find(spec.name);
+  return section.section->counts_with(std::get<std::string>(given == nullptr ? spec.fallback : *given), key);
+}
+
 std::vector<Scenario::Written> Scenario::written() const {
   std::vector<Written> result;
   for (const auto& section : sections_) {
     for (const SectionValues::Setting& setting : section->settings) {
-      if (setting.given) result.push_back({join_path(section->path, setting.spec->name), &setting});
+      if (setting.given)
+        result.push_back({join_path(section->path, setting.spec->name), section.get(), &setting});
     }
   }
   return result;

@@ -131,9 +131,13 @@ class Scenario {
     const SectionValues::Setting* setting = find_setting(path);
     return setting != nullptr && setting->given && *setting->given != setting->spec->fallback;
   }
+  /// Whether the key, in use, is of what the scenario has chosen (Section::only_of()): what is not
+  /// plays no part and is left out of resolved scenarios.
+  [[nodiscard]] bool counts(const SectionValues& section, std::string_view key) const;
   /// Every parameter that the scenario sets, in the order of the catalogue.
   struct Written {
     std::string path;
+    const SectionValues* section;
     const SectionValues::Setting* setting;
   };
   [[nodiscard]] std::vector<Written> written() const;

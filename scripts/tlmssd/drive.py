@@ -46,6 +46,11 @@ class Drive:
         return _times(text, factor)
 
     @property
+    def write_buffer(self) -> int:
+        """Bytes of the write buffer; 0: firmware of one's own, which may have another."""
+        return int(self.number(BUFFER)) if self.has(BUFFER) else 0
+
+    @property
     def dies(self) -> int:
         """Dies of the drive."""
         return self.whole(CHANNELS) * self.whole(WAYS) * self.whole(DIES_PER_WAY)
@@ -106,6 +111,7 @@ CHANNELS = "ssd.flash.channels"
 WAYS = "ssd.flash.ways"
 DIES_PER_WAY = "ssd.flash.dies_per_way"
 SCM_CAPACITY = "ssd.scm.capacity"
+BUFFER = "firmware.buffer.capacity"
 SCM_PIECE = 2**16
 """What an SCM that is a share of the flash has whole pieces of, as the program makes it."""
 CACHE_POLICY = "firmware.cache.policy"

@@ -34,8 +34,7 @@ class Terms:
         """For a resolved scenario."""
         drive = Drive.of(scenario)
         lba = int(drive.number("ssd.host.lba_size"))
-        buffer = int(drive.number("firmware.buffer.capacity"))
-        turn = max(drive.bytes_of_a_block_per_plane, buffer)
+        turn = max(drive.bytes_of_a_block_per_plane, drive.write_buffer)
         return Terms(commands, depth, idle_ms, lba, ramp_s, turn)
 
     def word_on_rounds(self) -> str:

@@ -184,7 +184,7 @@ def cautions(result: Result, drive: Drive, times: float = 1.0) -> tuple[str, ...
     """
     written = result.figures.get("write.bytes")
     cache = drive.cache_bytes
-    memory = drive.number("firmware.buffer.capacity") + cache
+    memory = drive.write_buffer + cache
     pauses = any(
         path.endswith(".thinktime") and drive.number(path) > 0 for path in drive.parameters
     )

@@ -74,7 +74,7 @@ def resources() -> list[Resource]:
         Resource("SCM", "storage-class memory", _scm,
                  lambda drive: drive.has("ssd.scm.program_latency")),
         Resource("write buffer", "capacity of the write buffer",
-                 _within(DRAM, "firmware.buffer.capacity", 4096)),
+                 _within(DRAM, at.BUFFER, 4096), lambda drive: drive.has(at.BUFFER)),
         Resource("cache", "capacity of the cache", _cache, _has_cache),
         Resource("map cache", "capacity of the cache of map pages",
                  _map_cache, _has_map_cache),

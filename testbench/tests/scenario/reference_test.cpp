@@ -8,6 +8,7 @@
 #include <regex>
 
 #include "models/base/quantity.h"
+#include "platform/scenario/scenario.h"
 #include "test_catalogue.h"
 
 using namespace tlmssd;
@@ -142,6 +143,63 @@ TEST_CASE("a catalogue that contradicts itself is a programming error") {
   fine.section("a", "", {number}).keys({number});
   fine.policy("b", "policy", {{"x", "", {number}}, {"y", "", {other}}}, "y");
   CHECK_NOTHROW(fine.check());
+}
+
+TEST_CASE("a policy's name can be written in a scenario") {
+  const auto refused = [](const std::string& name) -> std::string {
+    Catalogue catalogue;
+    catalogue.policy("a", "policy", {{"x", "", {}}, {name, "", {}, "acme 1.0"}}, "x");
+    try {
+      catalogue.check();
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return {};
+  };
+  for (const char* const name : {"mine", "ep-ldpc", "two_words", "v1.2", "Big", "c++"})
+    CHECK(refused(name).empty());
+  for (const char* const name : {"", "Bad Name!", "a b", "a,b", "a:b", "a/b", "a\n", "\u00e4"})
+    CHECK_THAT(refused(name), Catch::StartsWith("plug-in acme 1.0: the name '") &&
+                                  Catch::Contains("' in a.policy: write letters, digits, "));
+  Catalogue own;
+  own.policy("a", "policy", {{"x y", "", {}}}, "x y");
+  CHECK_THROWS_AS(own.check(), std::logic_error);
+}
+
+TEST_CASE("what is of another choice than the scenario's is left out of the resolved scenario") {
+  ParameterSpec number;
+  number.name = "n";
+  number.kind = Kind::integer;
+  number.fallback = std::int64_t{1};
+  ParameterSpec unit = number;
+  unit.name = "unit";
+  Catalogue catalogue;
+  catalogue.policy("firmware", "model", {{"own", "", {}}, {"other", "", {}}}, "own");
+  catalogue.section("firmware.map", "", {number, unit}).only_of("firmware", "own", {"unit"});
+  catalogue.section("firmware.gc", "", {number}).only_of("firmware", "own");
+  catalogue.section("firmware.gc.deep", "", {number}).only_of("firmware", "own");
+  catalogue.section("firmware.any", "", {number});
+  catalogue.check();
+  const auto resolved = [&](const std::string& text) {
+    const Scenario scenario = parse_scenario(text, "s.yaml", catalogue);
+    const std::string yaml = scenario.resolved_yaml();
+    CHECK(parse_scenario(yaml, "s.yaml", catalogue).resolved_yaml() == yaml);
+    CHECK(parse_scenario(scenario.resolved_json(), "s.json", catalogue).resolved_json() ==
+          scenario.resolved_json());
+    return nlohmann::json::parse(scenario.resolved_json()).at("firmware");
+  };
+  CHECK(resolved("firmware: {model: own}").dump() ==
+        R"({"any":{"n":1},"gc":{"deep":{"n":1},"n":1},"map":{"n":1,"unit":1},"model":"own"})");
+  CHECK(resolved("firmware: {model: other, map: {unit: 3}}").dump() ==
+        R"({"any":{"n":1},"map":{"unit":3},"model":"other"})");
+  // What does not count can be found out.
+  const Scenario scenario = parse_scenario(
+      "firmware: {model: other, map: {unit: 3, n: 2}, gc: {deep: {n: 3}}}", "s.yaml", catalogue);
+  std::string without_part;
+  for (const Scenario::Written& written : scenario.written()) {
+    if (!scenario.counts(*written.section, written.setting->spec->name)) without_part += written.path + " ";
+  }
+  CHECK(without_part == "firmware.map.n firmware.gc.deep.n ");
 }
 
 namespace {
