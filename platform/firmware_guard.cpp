@@ -7,6 +7,7 @@
 
 #include "models/base/ecc_code_text.h"
 #include "models/base/input_error.h"
+#include "models/base/report_within.h"
 
 namespace tlmssd {
 
@@ -132,6 +133,12 @@ void FirmwareGuard::complete(HostCommand& command) {
   if (known.empty()) refuse("completes a command that is not outstanding (twice?)");
   check_below("completes a command with status", static_cast<std::size_t>(command.status),
               static_cast<std::size_t>(HostStatus::invalid_field) + 1);
+  if (command.ledger.mark() > hw_.event_queue.now()) {
+    refuse(fmt::format("charges a command with {} ps that have not passed",
+                       command.ledger.mark() - hw_.event_queue.now()));
+  }
+  if (command.ledger.owes())
+    refuse("charges a command with times below 0 (up to an instant that was charged before)");
   if (durable_) {
     if (const std::string wrong = durable_->completed(command, known.mapped()); !wrong.empty()) refuse(wrong);
   }
@@ -177,6 +184,12 @@ void FirmwareGuard::check(const FlashOp& op) const {
                        g.dies(), g.planes, g.blocks, g.pages));
   }
   if (op.command == FlashCommand::erase) return;
+  if (op.pages == 0) refuse(place_of(op) + ": is of no page");
+  if (op.program_pass != 0 || op.sense_count != 0) {
+    refuse(
+        fmt::format("{}: has begun already (program_pass {}, sense_count {}), which is the hardware's to say",
+                    place_of(op), op.program_pass, op.sense_count));
+  }
   if (op.command == FlashCommand::read && op.code != EccCode::none && !is_among(codes_, op.code)) {
     refuse(fmt::format("{}: asks for code {}, but its codes are {}", place_of(op), ecc_code_text(op.code),
                        ecc_code_text(codes_)));
@@ -321,7 +334,7 @@ void FirmwareGuard::report(StatisticsSink& sink) const {
   }
   sink.value("erases", s.erases, "", "erase operations of a die");
   sink.close();
-  firmware_->report(sink);
+  report_within(sink, "firmware " + name_, *firmware_);
   sink.close();
 }
 

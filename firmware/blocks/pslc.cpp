@@ -10,6 +10,7 @@
 #include "models/base/input_error.h"
 #include "models/base/make_policy.h"
 #include "models/base/quantity.h"
+#include "models/base/report_within.h"
 
 namespace tlmssd::firmware {
 
@@ -307,7 +308,7 @@ void Pslc::report(StatisticsSink& sink, const FtlStatistics& s) const {
     sink.value("static erases mean", wear.mean, "", "mean erase count of the static blocks");
     sink.value("static erases max", wear.maximum, "", "erase count of the most erased static block");
   }
-  path_->report(sink);
+  report_within(sink, "firmware.pslc.policy", *path_);
   report_cliff(sink, cliff_, layout_.unit_bytes / layout_.sectors);
   sink.close();
 }

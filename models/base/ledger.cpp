@@ -1,6 +1,9 @@
 #include "models/base/ledger.h"
 
 #include <algorithm>
+#include <string>
+
+#include "models/base/input_error.h"
 
 namespace tlmssd {
 
@@ -41,6 +44,11 @@ std::string_view name_of(Cause cause) {
                                                                      "decode",
                                                                      "retry"};
   return k_names[static_cast<std::size_t>(cause)];
+}
+
+void Ledger::refuse(Cause cause) {
+  throw InputError("charges the time of a command to cause " + std::to_string(static_cast<unsigned>(cause)) +
+                   ", which there is not; valid: 0 to " + std::to_string(k_causes - 1));
 }
 
 void Ledger::add_to_rest(std::uint8_t key, Picoseconds part) {

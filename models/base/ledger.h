@@ -97,8 +97,9 @@ class Ledger {
   }
 
   /// Charges everything since the mark to `cause` and moves the mark to `until`. `until` must not
-  /// lie before the mark.
+  /// lie before the mark. InputError when there is no such cause, as from a plug-in.
   void charge(Cause cause, Picoseconds until) {
+    if (cause >= Cause::count) refuse(cause);
     add(static_cast<std::uint8_t>(cause), until - mark_);
     mark_ = until;
   }
@@ -133,6 +134,12 @@ class Ledger {
     Parts all{};
     add_to(all);
     return all;
+  }
+  /// Whether some part is negative: `until` lay before a mark.
+  [[nodiscard]] bool owes() const {
+    Picoseconds signs = 0;
+    each([&signs](std::uint8_t /*key*/, Picoseconds part) { signs |= part; });
+    return signs < 0;
   }
   [[nodiscard]] std::size_t owner() const { return owner_; }
   /// Commands of the host are numbered from 1 on (modulo 2^32); 0: it is no command's.
@@ -191,6 +198,7 @@ class Ledger {
     mark_ = other.mark_;
     if ((known_ & k_rest) != 0) take_rest(*other.rest_);
   }
+  [[noreturn, gnu::cold]] static void refuse(Cause cause);
   void add_to_rest(std::uint8_t key, Picoseconds part);
   void take_rest(const Parts& rest);
 

@@ -4,6 +4,7 @@
 
 #include "models/base/input_error.h"
 #include "models/base/make_policy.h"
+#include "models/base/report_within.h"
 
 namespace tlmssd::firmware {
 
@@ -28,7 +29,7 @@ void PassVoltage::on_first_attempt(const ReadOp& read) {
 
 void PassVoltage::report(StatisticsSink& sink) const {
   sink.open("pass voltage", "voltage of the word lines that are not read");
-  policy_->report(sink);
+  report_within(sink, "firmware.pass_voltage.policy", *policy_);
   sink.close();
 }
 

@@ -4,6 +4,7 @@
 
 #include "models/base/input_error.h"
 #include "models/base/make_policy.h"
+#include "models/base/report_within.h"
 
 namespace tlmssd::firmware {
 
@@ -24,7 +25,7 @@ Placement::Placement(const FeatureContext& context) {
 
 void Placement::report(StatisticsSink& sink) const {
   sink.open("placement", "blocks for data that are read much");
-  policy_->report(sink);
+  report_within(sink, "firmware.placement.policy", *policy_);
   sink.close();
 }
 

@@ -2,6 +2,7 @@
 // run waits for.
 #include <fmt/format.h>
 
+#include "models/base/report_within.h"
 #include "testbench/host/file_cache/file_cache.h"
 
 namespace tlmssd {
@@ -37,7 +38,7 @@ void FileCache::report(StatisticsSink& sink) const {
   sink.value("space limit", limit(), "B", "what the policy allows them at the end");
   sink.value("space", bytes(store_.slots()), "B", "set aside for them");
   if (apps_) sink.value("deleted", s.deleted, "files", "by their apps");
-  policy_->report(sink);
+  report_within(sink, "admission policy " + config_.admission, *policy_);
   sink.close();
 }
 

@@ -5,6 +5,8 @@
 #include <catch2/catch.hpp>
 #include <random>
 
+#include "models/base/input_error.h"
+
 namespace tlmssd {
 namespace {
 
@@ -93,4 +95,15 @@ TEST_CASE("a part that is negative does not add up") {
 }
 
 }  // namespace
+TEST_CASE("a cause that there is not is refused, and a part below 0 is seen") {
+  Ledger ledger(1000);
+  for (const std::size_t number : {k_causes, std::size_t{222}, std::size_t{255}})
+    CHECK_THROWS_AS(ledger.charge(static_cast<Cause>(number), 2000), InputError);
+  CHECK(ledger.mark() == 1000);
+  ledger.charge(Cause::retry, 2000);
+  CHECK_FALSE(ledger.owes());
+  ledger.charge(Cause::memory, 1500);
+  CHECK(ledger.owes());
+}
+
 }  // namespace tlmssd

@@ -372,6 +372,38 @@ TEST_CASE("firmware in C++ that orders what flash cannot do is refused", "[drive
         "firmware acme: orders flash operation 9, which there is not; valid: 0 to 3");
 }
 
+TEST_CASE("firmware in C++ that programs no page is refused", "[drive]") {
+  CHECK(refused_operation([](FlashOp& op) {
+          op.command = FlashCommand::program;
+          op.pages = 0;
+          op.slots = 0;
+        }) == "firmware acme: program of die 0, plane 0, block 0, page 0: is of no page");
+}
+
+TEST_CASE("firmware in C++ that orders an operation as one that has begun is refused", "[drive]") {
+  CHECK(refused_operation([](FlashOp& op) {
+          op.command = FlashCommand::program;
+          op.program_pass = 3;
+        }) ==
+        "firmware acme: program of die 0, plane 0, block 0, page 0: has begun already (program_pass 3, "
+        "sense_count 0), which is the hardware's to say");
+  CHECK_THAT(refused_operation([](FlashOp& op) { op.sense_count = 1; }),
+             Catch::Contains("has begun already (program_pass 0, sense_count 1)"));
+}
+
+TEST_CASE("firmware in C++ that charges time which has not passed, or less than none, is refused",
+          "[drive]") {
+  const auto charging = [](Picoseconds first, Picoseconds then) {
+    return refused_act([first, then](firmware::Hardware& hw, HostCommand& command) {
+      command.ledger.charge(Cause::space_wait, hw.event_queue.now() + first);
+      command.ledger.charge(Cause::memory, hw.event_queue.now() + then);
+      hw.host.complete(command);
+    });
+  };
+  CHECK(charging(0, 1'000) == "firmware acme: charges a command with 1000 ps that have not passed");
+  CHECK_THAT(charging(1'000, 0), Catch::StartsWith("firmware acme: charges a command with times below 0"));
+}
+
 TEST_CASE("firmware in C++ that runs a stage that there is not is refused", "[drive]") {
   CHECK(refused_act([](firmware::Hardware& hw, HostCommand&) {
           static_cast<void>(hw.cpu.run(static_cast<Stage>(77), 1));
@@ -383,6 +415,39 @@ TEST_CASE("firmware in C++ that completes with a status that there is not is ref
           command.status = static_cast<HostStatus>(99);
           hw.host.complete(command);
         }) == "firmware acme: completes a command with status 99, which there is not; valid: 0 to 4");
+}
+
+namespace {
+
+/// Firmware whose report leaves a group open.
+class Talkative final : public firmware::Firmware {
+ public:
+  void submit(HostCommand& /*command*/) override {}
+  Task<> drain() override { co_return; }
+  [[nodiscard]] Bytes dram_bytes() const override { return 0; }
+  void report(StatisticsSink& sink) const override { sink.open("mine", ""); }
+};
+
+/// A reading of the drive's report, of which nothing is kept.
+struct NoSink final : StatisticsSink {
+  void open(std::string_view /*group*/, std::string_view /*doc*/) override {}
+  void close() override {}
+  void value(std::string_view /*name*/, double /*value*/, std::string_view /*unit*/,
+             std::string_view /*doc*/) override {}
+  void value(std::string_view /*name*/, std::uint64_t /*value*/, std::string_view /*unit*/,
+             std::string_view /*doc*/) override {}
+  void text(std::string_view /*name*/, std::string_view /*value*/, std::string_view /*doc*/) override {}
+};
+
+}  // namespace
+
+TEST_CASE("firmware whose report leaves a group open is refused", "[drive]") {
+  SsdConfig config = small_drive();
+  config.firmware_model = "acme";
+  config.make_firmware = [](const firmware::FirmwareContext&) { return std::make_unique<Talkative>(); };
+  const Ssd drive("drive", config);
+  NoSink sink;
+  CHECK_THROWS_WITH(drive.report(sink), "firmware acme: report() leaves 1 group open");
 }
 
 TEST_CASE("our own firmware has on flash what flushes and force unit access are for", "[drive]") {
