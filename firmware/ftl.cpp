@@ -366,10 +366,10 @@ bool Ftl::read_only() const {
 
 std::string Ftl::why_read_only() const {
   const Core& core = parts_->core;
-  if (core.map->set_aside() > 0 || core.pool.usable() < core.needed_units()) return Firmware::why_read_only();
-  if (const std::uint64_t units = core.pool.left_by_policy(); units > 0) {
-    return fmt::format("firmware.gc.policy {} chooses none of the blocks that hold {} invalid units",
-                       core.config.gc.policy, units);
+  if (core.end_of_life == EndOfLife::spare_blocks) return Firmware::why_read_only();
+  if (core.end_of_life == EndOfLife::victim_policy) {
+    return fmt::format("firmware.gc.policy {} chose none of the blocks, and some held invalid units",
+                       core.config.gc.policy);
   }
   return "collection has no free block to work with, though those that are left would keep the capacity; "
          "with more spare flash (ssd.flash.spare_factor) the drive takes more";

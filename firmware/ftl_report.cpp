@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "firmware/ftl_parts.h"
+#include "models/base/report_within.h"
 
 namespace tlmssd::firmware {
 
@@ -139,7 +140,7 @@ void Ftl::Parts::report_map(StatisticsSink& sink) const {
     sink.value("map pages lost", core.stats.map_pages_lost, "units",
                "map pages that could not be read back, rebuilt from the spare areas");
   }
-  core.map->report(sink);
+  report_within(sink, "mapping scheme " + core.config.mapping.scheme, *core.map);
   if (core.map->copies_on_die())
     sink.value("copybacks", core.stats.copybacks, "", "programs of pages that were copied on their die");
   if (core.places != nullptr)
@@ -160,7 +161,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
   report_map(sink);
   if (cache) cache->report(sink);
   if (core.pslc) core.pslc->report(sink, s);
-  for (const Chosen& one : chosen) one.feature->report(sink);
+  for (const Chosen& one : chosen) report_within(sink, one.info->path, *one.feature);
   sink.open("flash", "operations ordered, by purpose");
   std::array<bool, k_purposes> purposes{};
   const auto there_is = [&](Purpose purpose) { purposes.at(static_cast<std::size_t>(purpose)) = true; };
@@ -190,7 +191,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
               "reads through the decoders, those of garbage collection and other moves included");
     sink.text("policy", core.config.ecc.policy, "which codes pages are read for");
     report_reliability(sink, s);
-    core.ecc->report(sink);
+    report_within(sink, "ECC policy " + core.config.ecc.policy, *core.ecc);
     sink.close();
   }
   sink.open("garbage collection", "emptying of blocks");
@@ -236,6 +237,7 @@ void Ftl::Parts::report(StatisticsSink& sink) const {
 
 void Ftl::Parts::describe_stall(std::string& text) const {
   constexpr std::uint32_t k_most = 16;
+  constexpr std::uint64_t k_telling_victims = 16;  // fewer come together by chance, where little is spare
   text += fmt::format(
       "firmware: {} commands under way, {} program units on their way, write buffer {} of {} units free{}\n",
       commands.active.size(), flusher.jobs_in_flight(), flusher.buffer().free(), flusher.buffer().capacity(),
@@ -245,11 +247,19 @@ void Ftl::Parts::describe_stall(std::string& text) const {
   std::uint32_t shown = 0;
   for (const Commands::Active& a : commands.active) {
     if (shown++ == k_most) break;
-    text += fmt::format("  {} of {} blocks at {} waits for {}\n", name_of(a.command.opcode), a.command.blocks,
-                        a.command.lba, a.waits_for);
+    // Untimed no core takes time: what waits for none of what waits_for names is at work.
+    const bool at_work = !timed && a.waits_for == k_waits_for_core;
+    text += fmt::format("  {} of {} blocks at {} {}{}\n", name_of(a.command.opcode), a.command.blocks,
+                        a.command.lba, at_work ? "is under way" : "waits for ", at_work ? "" : a.waits_for);
   }
   if (commands.active.size() > k_most)
     text += fmt::format("  and {} more\n", commands.active.size() - k_most);
+  if (const std::uint64_t victims = core.pool.full_victims(); victims >= k_telling_victims) {
+    text += fmt::format(
+        "  the last {} victims of firmware.gc.policy {} held nothing but valid units: to empty them gains no "
+        "room\n",
+        victims, core.config.gc.policy);
+  }
   shown = 0;
   std::uint32_t others = 0;
   for (std::uint32_t g = 0; g < core.layout.pus; ++g) {
@@ -334,7 +344,8 @@ void Ftl::Parts::archive(Archive& a) {
   flusher.archive(a);
   if (cache) cache->archive(a);
   gc_engine.archive(a);
-  a(core.read_only);
+  a(core.end_of_life);
+  core.read_only = core.end_of_life != EndOfLife::none;
   std::int64_t clock = core.clock();  // the restored drive's event queue may stand elsewhere
   a(clock);
   core.rested += clock - core.clock();

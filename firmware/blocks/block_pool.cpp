@@ -323,6 +323,7 @@ BlockNumber BlockPool::take_victim(std::uint32_t n) {
   if (!may_choose(n, block)) refuse_choice("firmware.gc.policy", options_.victims, n, block);
   BlockInfo& info = info_[block];
   info.state = BlockState::victim;
+  full_victims_ = info.valid == layout_.block_units ? full_victims_ + 1 : 0;
   pus_[n].invalid -= layout_.block_units - info.valid;
   return block;
 }

@@ -212,6 +212,8 @@ class BlockPool {
   BlockNumber take_victim(std::uint32_t pu);
   /// Invalid units in blocks of the parallel units where the policy, asked last, chose none.
   [[nodiscard]] std::uint64_t left_by_policy() const;
+  /// Victims chosen last, one after the other, of which every unit was valid.
+  [[nodiscard]] std::uint64_t full_victims() const { return full_victims_; }
   /// A closed native block of the parallel unit whose data should move now, as the wear-levelling
   /// policy says; k_no_block when there is none.
   BlockNumber due_for_wear(std::uint32_t pu);
@@ -415,7 +417,8 @@ class BlockPool {
   ZeroPages<std::uint32_t> pins_;  // apart, because every read touches them and nothing else here
   ZeroPages<std::uint64_t> bits_;
   std::vector<ParallelUnit> pus_;
-  std::vector<std::uint64_t> left_;      ///< what left_by_policy() adds up
+  std::vector<std::uint64_t> left_;  ///< what left_by_policy() adds up
+  std::uint64_t full_victims_ = 0;
   std::vector<std::vector<Free>> free_;  ///< heap per parallel unit: blocks that have been used
   std::vector<std::vector<BlockNumber>> grown_bad_;
   std::vector<SlcOfPu> slc_;              ///< none without modes

@@ -96,7 +96,7 @@ Task<> Commands::fetch_copies(Active& self, const Elsewhere& elsewhere) {
     co_await copy;
   }
   if (elsewhere.in_buffer) {
-    self.waits_for = "a controller core";
+    self.waits_for = k_waits_for_core;
     hw.cpu.describe(Stage::buffer, {.cached = StageWork::Cached::hit});
     co_await RunStage(hw, Stage::buffer, &command.ledger);
   }

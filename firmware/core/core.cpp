@@ -174,6 +174,17 @@ void Core::check_capacity() {
   if (map->set_aside() > 0 ? !map->fits(pool) : pool.usable() < needed_units()) go_read_only();
 }
 
+void Core::go_read_only() {
+  if (read_only) return;
+  read_only = true;
+  if (map->set_aside() > 0 || pool.usable() < needed_units()) {
+    end_of_life = EndOfLife::spare_blocks;
+  } else {
+    end_of_life = pool.left_by_policy() > 0 ? EndOfLife::victim_policy : EndOfLife::free_blocks;
+  }
+  events.now_read_only();
+}
+
 void Core::deallocate(Lpn unit, Ppn where) {
   tell_remap(*this, unit, where, k_nowhere, "deallocated");
   map->update(unit, k_nowhere);

@@ -39,6 +39,14 @@ class CoreEvents {
 
 class ErrorCorrection;
 
+/// Why a drive has become read-only. Snapshots hold the numbers.
+enum class EndOfLife : std::uint8_t {
+  none,           ///< it has not
+  spare_blocks,   ///< those that are left cannot keep the logical capacity
+  victim_policy,  ///< it chose no block, though some held invalid units
+  free_blocks,    ///< collection has none to work with
+};
+
 class Core {
  public:
   Core(Hardware& hardware, const DriveShape& shape, const FirmwareConfig& config, CoreEvents& events);
@@ -132,11 +140,8 @@ class Core {
   void lose(Lpn unit) {
     if (poisoned.insert(unit).second) ++stats.units_lost;
   }
-  void go_read_only() {
-    if (read_only) return;
-    read_only = true;
-    events.now_read_only();
-  }
+  /// Notes why. Only the first call counts.
+  void go_read_only();
 
   Hardware& hw;
   Layout layout;
@@ -156,9 +161,10 @@ class Core {
   FtlStatistics stats;
   CoreEvents& events;
   bool read_only = false;
-  bool writes_wait = false;         ///< a write of the host waits for room in the write buffer
-  std::int64_t rested = 0;          ///< nanoseconds that passed without the simulation seeing them
-  std::uint32_t cycles_before = 0;  ///< P/E cycles of every block from before the simulation
+  EndOfLife end_of_life = EndOfLife::none;  ///< why it is read-only, as things stood when it became so
+  bool writes_wait = false;                 ///< a write of the host waits for room in the write buffer
+  std::int64_t rested = 0;                  ///< nanoseconds that passed without the simulation seeing them
+  std::uint32_t cycles_before = 0;          ///< P/E cycles of every block from before the simulation
   std::unordered_set<Lpn>
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 

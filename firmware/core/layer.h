@@ -17,9 +17,11 @@ namespace tlmssd::firmware {
 struct Durable;
 
 /// A command under way, as far as a layer has to do with it.
+inline constexpr const char* k_waits_for_core = "a controller core";
+
 struct HeldCommand {
   HostCommand& command;
-  const char* waits_for = "a controller core";  ///< for the report of a stall
+  const char* waits_for = k_waits_for_core;  ///< for the report of a stall
 };
 
 /// Gives a read `sectors` of the unit that begins at LBA `start`; `stamps`: of all sectors of

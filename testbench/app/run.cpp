@@ -34,6 +34,12 @@ std::string now_text() {
                      utc.tm_hour, utc.tm_min, utc.tm_sec);
 }
 
+/// Whether one of `notes` contains `text`.
+bool says(const std::vector<std::string>& notes, const std::string& text) {
+  return std::any_of(notes.begin(), notes.end(),
+                     [&](const std::string& note) { return note.find(text) != std::string::npos; });
+}
+
 }  // namespace
 
 Run::Run(const RunOptions& options)
@@ -395,8 +401,8 @@ void Run::measure() {
   note_failures(warnings_, "", failed_before);
   warn_of_small_trims();
   all_ramp_ = run_commands_ > 0 && measured == 0;
-  if (const firmware::Firmware& drive = simulation_->ssd().firmware(); drive.read_only())
-    warnings_.push_back(fmt::format("the drive has gone read-only: {}", drive.why_read_only()));
+  if (const std::string why = why_read_only(); !why.empty() && !says(warnings_, why))
+    warnings_.push_back(why);
   warn_of_clock();
 }
 

@@ -85,6 +85,7 @@ class Run {
   void archive(Archive& archive);
   void precondition();
   void warm_up();
+  [[nodiscard]] std::string why_read_only() const;
   void note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before);
   void warn_of_small_trims();
   void warn_of_clock();

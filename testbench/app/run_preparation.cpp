@@ -180,6 +180,12 @@ bool Run::write_until_steady(std::size_t number) {
   return true;
 }
 
+/// Empty: the drive takes writes.
+std::string Run::why_read_only() const {
+  const firmware::Firmware& drive = simulation_->ssd().firmware();
+  return drive.read_only() ? "the drive has gone read-only: " + drive.why_read_only() : "";
+}
+
 void Run::note_failures(std::vector<std::string>& notes, const char* when, std::uint64_t failed_before) {
   HostDriver& driver = simulation_->driver();
   if (driver.failed() == failed_before) return;
@@ -189,6 +195,9 @@ void Run::note_failures(std::vector<std::string>& notes, const char* when, std::
   if (const std::string where = lost_before();
       !where.empty() && note.ends_with(name_of(HostStatus::media_error)))
     note += "; data were lost before, in " + where;
+  if (const std::string why = why_read_only();
+      !why.empty() && note.ends_with(name_of(HostStatus::write_protected)))
+    note += "; " + why;
   notes.push_back(std::move(note));
   if (first_failure_.empty()) first_failure_ = notes.back();
 }
