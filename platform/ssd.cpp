@@ -110,11 +110,29 @@ void Ssd::build_memories() {
   if (!foreign_memories().empty()) process_->keep_in_step();
 }
 
+/// What the drive is refused for where the memory in `place` has another capacity.
+std::string Ssd::lacking_with(const std::string& place, Bytes capacity) const {
+  SsdConfig other = config_;
+  (place == "dram" ? other.dram.capacity : other.scm->capacity) = capacity;
+  try {
+    check_values(other);
+    check_drive(other);
+  } catch (const InputError& error) {
+    const std::vector<InputError> all = errors_of(error);
+    const std::string key = "ssd." + place + ".capacity";
+    const auto of_capacity = std::find_if(all.begin(), all.end(),
+                                          [&](const InputError& one) { return one.complaint().key == key; });
+    return (of_capacity == all.end() ? all.front() : *of_capacity).complaint().what;
+  }
+  return {};
+}
+
 /// A memory from outside behind its adapter.
 std::unique_ptr<ForeignMemory> Ssd::add_foreign(const char* place, std::uint64_t base, Bytes capacity,
                                                 const MemoryChoice& choice) {
+  const auto lacking = [&](Bytes less) { return lacking_with(place, less); };
   auto memory = std::make_unique<ForeignMemory>(place, MemoryContext{place, capacity, config_.seed}, base,
-                                                choice, event_queue_);
+                                                choice, event_queue_, lacking);
   connect(bus_->add_memory((std::string(place) + "_isock").c_str(), base, capacity), memory->bus_tsock);
   const MemorySocket socket = memory->memory();
   if (config_.check_protocol) {
@@ -144,8 +162,10 @@ void Ssd::build_flash() {
   const auto stamps = static_cast<std::uint32_t>(shape_.mapping_page_bytes / shape_.lba_bytes);
   const NoValues defaults;
   const ParameterValues& values = config_.scheduling_values ? *config_.scheduling_values : defaults;
+  NandPart part = config_.part;
+  if (config_.make_timing) part.timing = "of one's own";  // for messages
   flash_ = std::make_unique<FlashArray>(
-      event_queue_, config_.part, config_.flash, make_scheduler(config_.scheduling, values),
+      event_queue_, part, config_.flash, make_scheduler(config_.scheduling, values),
       make_timing(config_, config_.part), shape_.mapping_page_bytes, stamps, config_.seed,
       [this](auto& initiator, auto& target) { connect(initiator, target); },
       FlashErrors{config_.ecc, make_bit_errors(config_), config_.retention});

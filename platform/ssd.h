@@ -148,6 +148,7 @@ class Ssd : public sc_core::sc_module {
   void build_firmware();
   void build_host();
   void connect(tlm::tlm_initiator_socket<>& initiator, tlm::tlm_target_socket<>& target);
+  [[nodiscard]] std::string lacking_with(const std::string& place, Bytes capacity) const;
   std::unique_ptr<ForeignMemory> add_foreign(const char* place, std::uint64_t base, Bytes capacity,
                                              const MemoryChoice& choice);
   ProtocolChecker& add_checker(std::string name);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "models/base/quantity.h"
+#include "models/base/report_within.h"
 #include "models/tlm/kernel_time.h"
 
 namespace tlmssd {
@@ -25,7 +26,8 @@ std::string bytes_text(Bytes bytes) {
 }  // namespace
 
 ForeignMemory::ForeignMemory(const sc_core::sc_module_name& name, const MemoryContext& context,
-                             std::uint64_t base, const MemoryChoice& choice, EventQueue& event_queue)
+                             std::uint64_t base, const MemoryChoice& choice, EventQueue& event_queue,
+                             const Lacking& lacking)
     : sc_core::sc_module(name),
       bus_tsock("bus_tsock", *this, event_queue),
       memory_isock("memory_isock", *this, event_queue),
@@ -38,7 +40,7 @@ ForeignMemory::ForeignMemory(const sc_core::sc_module_name& name, const MemoryCo
   if (model_ == nullptr) throw error("is no memory that is known");
   traits_ = model_->traits();
   at_once_ = traits_.at_once != 0 ? traits_.at_once : traits_.blocking ? 1 : ~0U;
-  check_traits();
+  check_traits(lacking);
   SC_METHOD(look_for_silence);
   sensitive << silence_;
   dont_initialize();
@@ -46,8 +48,10 @@ ForeignMemory::ForeignMemory(const sc_core::sc_module_name& name, const MemoryCo
 
 ForeignMemory::~ForeignMemory() = default;
 
-void ForeignMemory::check_traits() const {
+void ForeignMemory::check_traits(const Lacking& lacking) const {
   if (traits_.capacity != 0 && traits_.capacity < capacity_) {
+    if (const std::string what = lacking ? lacking(traits_.capacity) : ""; !what.empty())
+      throw error("holds " + bytes_text(traits_.capacity) + ", too little for this drive: " + what);
     throw refusal("ssd." + place_ + ".capacity",
                   bytes_text(capacity_) + " is more than model " + name_ + " holds",
                   bytes_text(traits_.capacity));
@@ -350,7 +354,7 @@ void ForeignMemory::report(StatisticsSink& sink) const {
               "missing: untimed work does not reach the memory");
   }
   sink.open("own", "what the memory says of itself");
-  model_->report(sink);
+  report_within(sink, "memory " + name_, *model_);
   sink.close();
   sink.close();
 }

@@ -52,10 +52,13 @@ class ForeignMemory final : public sc_core::sc_module {
   /// Accesses that b_transport may be in at once.
   static constexpr std::uint32_t k_most_threads = 1024;
 
+  /// What a drive lacks whose memory has this capacity; empty: nothing.
+  using Lacking = std::function<std::string(Bytes capacity)>;
   /// `context.capacity` bytes at `base` of the system bus, by the memory that `choice` names.
-  /// InputError when there is none, it holds less, or it says of itself what cannot be.
+  /// InputError when there is none, it holds less, or it says of itself what cannot be. `lacking`
+  /// decides whether what it holds is proposed instead; none: it always is.
   ForeignMemory(const sc_core::sc_module_name& name, const MemoryContext& context, std::uint64_t base,
-                const MemoryChoice& choice, EventQueue& event_queue);
+                const MemoryChoice& choice, EventQueue& event_queue, const Lacking& lacking = {});
   ~ForeignMemory() override;
 
   ResponsePort<ForeignMemory, Access> bus_tsock;
@@ -98,7 +101,7 @@ class ForeignMemory final : public sc_core::sc_module {
   };
   enum class Debug : std::uint8_t { unknown, answered, missing };
 
-  void check_traits() const;
+  void check_traits(const Lacking& lacking) const;
   /// With what is under way.
   [[nodiscard]] MemoryCounters counted() const;
   /// The response status of what the memory is not asked for; OK: it is.

@@ -289,7 +289,23 @@ SsdConfig sluggish_drive() {
   return config;
 }
 
+/// Takes less than no time.
+class HastyTiming final : public TimingModel {
+ public:
+  [[nodiscard]] ArrayAnswer answer(const ArrayOperation& /*op*/) const override { return {.duration = -7}; }
+};
+
 }  // namespace
+
+TEST_CASE("an answer of a timing model of one's own is not taken for the part's", "[drive]") {
+  SsdConfig config = sluggish_drive();
+  config.make_timing = [](const NandPart&) { return std::make_unique<HastyTiming>(); };
+  Simulation simulation(config);
+  std::vector<Load> loads = make_loads({.rw = "randwrite", .amount = 4096}, simulation.drive_size());
+  Measurement measurement({"load"});
+  CHECK_THROWS_WITH(simulation.run(loads, measurement),
+                    Catch::StartsWith("ssd.flash.part.timing: of one's own answers -7 ps to "));
+}
 
 TEST_CASE("one that takes its time is no stall", "[drive]") {
   Simulation simulation(sluggish_drive());

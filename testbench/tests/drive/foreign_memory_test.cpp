@@ -269,6 +269,36 @@ class Forgetful final : public MemoryModel {
   Own own_;
 };
 
+/// The same, of which there is less.
+class Small final : public MemoryModel {
+ public:
+  Small(const DramConfig& config, Bytes holds) : own_(config, true), holds_(holds) {}
+  MemorySocket socket() override { return own_.socket(); }
+  [[nodiscard]] MemoryTraits traits() const override {
+    MemoryTraits traits = own_.traits();
+    traits.capacity = holds_;
+    return traits;
+  }
+
+ private:
+  Own own_;
+  Bytes holds_;
+};
+
+/// What a drive of 64 MiB of DRAM is refused with whose memory holds so much.
+InputError refusal_of_memory(Bytes holds) {
+  SsdConfig config = small_drive();
+  config.dram_memory.make = [dram = config.dram, holds](const MemoryContext& /*context*/) {
+    return std::make_unique<Small>(dram, holds);
+  };
+  try {
+    const Ssd drive("drive", config);
+  } catch (const InputError& error) {
+    return error;
+  }
+  throw std::logic_error("nothing was refused");
+}
+
 /// A drive whose firmware, ours, comes from outside.
 SsdConfig with_firmware_from_outside() {
   SsdConfig config = small_drive();
@@ -280,6 +310,19 @@ SsdConfig with_firmware_from_outside() {
 }
 
 }  // namespace
+
+TEST_CASE("what a memory holds is proposed only where the drive can do with it", "[drive]") {
+  const std::string fits = refusal_of_memory(32_MiB).what();
+  CHECK(fits == "ssd.dram.capacity: 64 MiB is more than model of one's own holds; nearest valid: 32 MiB");
+}
+
+TEST_CASE("a memory too small for the drive is at fault itself", "[drive]") {
+  const InputError refused = refusal_of_memory(GENERATE(as<Bytes>(), 1000, 100'000));
+  CHECK(refused.complaint().key == "ssd.dram.model");
+  CHECK_FALSE(refused.complaint().proposal);
+  CHECK_THAT(refused.what(),
+             Catch::Contains("of one's own holds 1") && Catch::Contains(" kB, too little for this drive: "));
+}
 
 TEST_CASE("a snapshot is not for a drive with another memory, with firmware from outside neither",
           "[drive]") {
