@@ -93,6 +93,7 @@ void HostDriver::pump(Stream& stream, bool in_turn) {
       stream.has_head = false;
       break;
     }
+    if (due > k_last_request) check_clock(load, event_queue_.now());
     check_instant(load, due, due == stream.think_until ? "thinktime" : "");
     if (due > event_queue_.now()) {
       stream.sleeping = true;

@@ -8,16 +8,36 @@
 
 namespace tlmssd {
 
-LoadTooLong::LoadTooLong(const std::string& load, const std::string& key)
+namespace {
+
+/// "give it less startdelay or thinktime, more rate_iops, or fewer requests": of the options that
+/// go with the load.
+std::string shorter_by(const Load& load) {
+  std::vector<std::string> less;
+  for (const char* const option : {"startdelay", "ramp_time", "thinktime", "time_scale"}) {
+    if (!load.keys_of({option}).empty()) less.emplace_back(option);
+  }
+  std::string text = "give it ";
+  if (!less.empty()) text += "less " + any_of(less) + ", ";
+  if (!load.keys_of({"rate_iops"}).empty()) text += "more rate_iops, ";
+  return text + (text.ends_with(", ") ? "or " : "") + "fewer requests";
+}
+
+}  // namespace
+
+LoadTooLong::LoadTooLong(const std::string& load, const std::string& key, const std::string& remedy)
     : InputError(objection(
-          key,
-          fmt::format("{} would go on after 53 days of simulated time, the most there can be; give it less "
-                      "startdelay, ramp_time or thinktime, more rate_iops, or fewer requests",
-                      in_quotes(load)))),
+          key, fmt::format("{} would go on after 53 days of simulated time, the most there can be; {}",
+                           in_quotes(load), remedy))),
       load_(load) {}
 
 void check_instant(const Load& load, Picoseconds when, const char* key) {
-  if (when > k_last_request) throw LoadTooLong(load.name, key);
+  if (when > k_last_request) throw LoadTooLong(load.name, key, shorter_by(load));
+}
+
+void check_clock(const Load& load, Picoseconds now) {
+  if (now <= k_last_request) return;
+  throw LoadTooLong(load.name, "", "its commands have taken so long, whatever it waits for between them");
 }
 
 namespace {

@@ -26,7 +26,8 @@ constexpr std::uint64_t k_drawn_ahead = 1'000'000;
 /// caller knows.
 class LoadTooLong : public InputError {
  public:
-  LoadTooLong(const std::string& load, const std::string& key);
+  /// `remedy`: what there is to be done, or what else has taken the time.
+  LoadTooLong(const std::string& load, const std::string& key, const std::string& remedy);
   [[nodiscard]] const std::string& load() const { return load_; }
 
  private:
@@ -36,6 +37,9 @@ class LoadTooLong : public InputError {
 /// Throws LoadTooLong when `load` would issue later than k_last_request; `key`: what makes it so
 /// late, where that is known.
 void check_instant(const Load& load, Picoseconds when, const char* key = "");
+
+/// Throws LoadTooLong when the drive has come so far by carrying out the commands of `load`.
+void check_clock(const Load& load, Picoseconds now);
 
 /// Throws what HostDriver::start() would throw in time about loads that go on longer than time can
 /// be counted, as far as it follows from the loads alone: on a drive that takes no time. Draws

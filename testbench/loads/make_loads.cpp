@@ -442,6 +442,9 @@ class CheckedSource final : public RequestSource {
     if (!time) refuse(fmt::format("is due after more than {}", k_longest_text));
     request.time = *time;
     request.device = 0;
+    if (const auto opcode = static_cast<std::size_t>(request.opcode); opcode >= k_opcodes) {
+      refuse(fmt::format("has opcode {}, which there is not; valid: 0 to {}", opcode, k_opcodes - 1));
+    }
     if (request.opcode == HostOpcode::flush) return true;
     if (request.bytes == 0) refuse("has no length");
     if (request.offset >= bytes_ || request.bytes > bytes_ - request.offset) {

@@ -66,6 +66,36 @@ TEST_CASE("a runtime counts from the end of a ramp time") {
   CHECK_FALSE(too_long(one(two_reads(54 * k_day, 50 * k_day, 4 * k_day))));
 }
 
+TEST_CASE("what makes a load shorter is said of options that it has") {
+  const auto said = [](const Load& load, Picoseconds when) -> std::string {
+    try {
+      check_instant(load, when);
+    } catch (const LoadTooLong& error) {
+      return error.what();
+    }
+    return {};
+  };
+  const std::string began =
+      "'made' would go on after 53 days of simulated time, the most there can be; give it ";
+  Load load = two_reads(0, 0, k_never);
+  CHECK(said(two_reads(0, 0, k_never), k_last_request).empty());
+  CHECK(said(two_reads(0, 0, k_never), k_last_request + 1) ==
+        began + "less startdelay, ramp_time or thinktime, more rate_iops, or fewer requests");
+  load.kind = "trace";
+  CHECK_THAT(said(load, k_last_request + 1),
+             Catch::StartsWith(began + "less ") && Catch::Contains("time_scale") &&
+                 Catch::EndsWith(", or fewer requests") && !Catch::Contains("thinktime") &&
+                 !Catch::Contains("rate_iops"));
+}
+
+TEST_CASE("a load whose commands have taken all of the time is not told to pause less") {
+  const Load load = two_reads(0, 0, k_never);
+  CHECK_NOTHROW(check_clock(load, k_last_request));
+  CHECK_THROWS_WITH(check_clock(load, k_last_request + 1),
+                    Catch::Contains("53 days") && Catch::Contains("its commands have taken so long") &&
+                        !Catch::Contains("give it"));
+}
+
 TEST_CASE("times after a warm-up count from its end") {
   CHECK_FALSE(too_long(one(rare_reads(2))));
   CHECK(too_long(one(rare_reads(3))));

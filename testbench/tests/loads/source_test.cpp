@@ -15,12 +15,14 @@ struct StepsConfig {
   Bytes bytes = 4096;
   Picoseconds step = 1000;
   bool late = false;
+  std::uint8_t opcode = static_cast<std::uint8_t>(HostOpcode::write);
   static const ParameterTable<StepsConfig>& parameters() {
     static const auto table = ParameterTable<StepsConfig>{}
                                   .integer("number", &StepsConfig::number, {1, 1000}, "requests")
                                   .bytes("first", &StepsConfig::offset, {0, 1e9}, "where they begin")
                                   .bytes("each", &StepsConfig::bytes, {0, 1e9}, "size of each")
                                   .integer("step", &StepsConfig::step, {-1000, 1000}, "between two")
+                                  .integer("opcode", &StepsConfig::opcode, {0, 255}, "of all")
                                   .flag("late", &StepsConfig::late, "13 days apart");
     return table;
   }
@@ -34,7 +36,7 @@ class Steps final : public RequestSource {
   Steps(const Config& config, const SourceContext& /*context*/) : config_(config) {}
   bool next(Request& request) override {
     if (made_ == config_.number) return false;
-    request.opcode = HostOpcode::write;
+    request.opcode = static_cast<HostOpcode>(config_.opcode);
     request.offset = config_.offset + made_ * config_.bytes;
     request.bytes = config_.bytes;
     const Picoseconds step = config_.late ? Picoseconds{1} << 60U : config_.step;
@@ -111,6 +113,11 @@ TEST_CASE("requests of a plug-in that are none are refused") {
   CHECK_THROWS_WITH(requests_of({{"each", std::int64_t{0}}}), Contains("request 1 of steps has no length"));
   CHECK_THROWS_WITH(requests_of({{"step", std::int64_t{-1}}}),
                     Contains("request 2 of steps has an earlier time"));
+  for (const std::int64_t opcode : {5, 99, 255}) {
+    CHECK_THROWS_WITH(requests_of({{"opcode", opcode}}),
+                      Contains("request 1 of steps has opcode " + std::to_string(opcode) +
+                               ", which there is not; valid: 0 to 4"));
+  }
 }
 
 TEST_CASE("requests of a plug-in that are due later than can be simulated are refused") {
