@@ -17,6 +17,7 @@
 #include "testbench/app/completion.h"
 #include "testbench/app/python_package.h"
 #include "testbench/app/scenario_plugins.h"
+#include "testbench/process/interrupt.h"
 #include "testbench/process/last_words.h"
 #include "testbench/process/standard_output.h"
 #include "testbench/report/files/snapshot.h"
@@ -364,6 +365,7 @@ void take_over_reports() {
 
 int run_program(int argc, char* argv[]) {
   take_over_reports();
+  const tlmssd::InterruptNotice notice(&tlmssd::plugin_on_stack);
   return tlmssd::guarded([&] { return carry_out(argc, argv); });
 }
 

@@ -38,25 +38,54 @@ const char* name_or_null(int signal) {
   }
 }
 
-/// Like all that follows, safe in a signal handler.
+/// A line for standard error. Like all that follows, safe in a signal handler.
+class SignalLine {
+ public:
+  /// "tlmssd: interrupted by SIGINT"
+  explicit SignalLine(int signal) {
+    const char* const name = name_or_null(signal);
+    add("tlmssd: interrupted by ").add(name == nullptr ? "a signal" : name);
+  }
+  SignalLine& add(const char* text) {
+    for (; *text != 0 && length_ < line_.size(); ++text) line_[length_++] = *text;
+    return *this;
+  }
+  void write_out() { static_cast<void>(!write(STDERR_FILENO, line_.data(), length_)); }
+
+ private:
+  std::array<char, 512> line_{};
+  std::size_t length_ = 0;
+};
+
 [[noreturn]] void end_stuck(int signal, const char* who) {
-  std::array<char, 512> line{};
-  std::size_t length = 0;
-  const auto add = [&](const char* text) {
-    for (; *text != 0 && length < line.size(); ++text) line[length++] = *text;
-  };
   std::array<char, 16> seconds{};
   std::to_chars(seconds.data(), seconds.data() + seconds.size() - 1, grace);
-  const char* const name = name_or_null(signal);
-  add("tlmssd: interrupted by ");
-  add(name == nullptr ? "a signal" : name);
-  add(", but ");
-  add(who == nullptr ? "the work under way" : who);
-  add(" is stuck; given up after ");
-  add(seconds.data());
-  add(" s\n");
-  static_cast<void>(!write(STDERR_FILENO, line.data(), length));
+  SignalLine line(signal);
+  line.add(", but ").add(who == nullptr ? "the work under way" : who);
+  line.add(" is stuck; given up after ").add(seconds.data()).add(" s\n");
+  line.write_out();
   _exit(k_exit_signal + signal);
+}
+
+/// What the signal does by default, when the handler returns.
+void obey(int signal) {
+  struct sigaction obey {};
+  obey.sa_handler = SIG_DFL;
+  sigaction(signal, &obey, nullptr);
+  raise(signal);
+}
+
+InterruptGuard::Culprit noticed = nullptr;
+
+void on_noticed(int signal) {
+  std::signal(SIGALRM, SIG_DFL);
+  alarm(1);  // to look at the stack may take for ever
+  if (const char* const who = noticed == nullptr ? nullptr : noticed()) {
+    SignalLine line(signal);
+    line.add(" in the midst of ").add(who).add("\n");
+    line.write_out();
+  }
+  obey(signal);
 }
 
 /// To remove files, or to look at the stack, has taken too long as well.
@@ -90,10 +119,7 @@ void on_signal(int signal) {
     return;
   }
   if (now - first_at.load() < k_same_signal) return;
-  struct sigaction obey {};
-  obey.sa_handler = SIG_DFL;
-  sigaction(signal, &obey, nullptr);
-  raise(signal);  // delivered when this handler returns
+  obey(signal);
 }
 
 std::string name_of_signal(int signal) {
@@ -105,29 +131,44 @@ std::string name_of_signal(int signal) {
 
 Interrupted::Interrupted(int signal) : signal_(signal), text_("interrupted by " + name_of_signal(signal)) {}
 
-InterruptGuard::InterruptGuard(Culprit whose, unsigned seconds) {
-  culprit = whose;
-  grace = seconds;
-  first_at = 0;
-  interrupt::pending = 0;
+SignalHandlers::SignalHandlers(void (*handler)(int)) {
   struct sigaction note {};
-  note.sa_handler = on_signal;
+  note.sa_handler = handler;
   note.sa_flags = SA_RESTART;
   for (const int signal : k_signals) sigaddset(&note.sa_mask, signal);
-  struct sigaction over {};
-  over.sa_handler = on_grace_over;
-  over.sa_flags = SA_RESTART | SA_NODEFER;  // on_still_stuck interrupts it
-  sigaction(SIGALRM, &over, &alarm_before_);
   for (std::size_t i = 0; i < k_signals.size(); ++i) {
     sigaction(k_signals[i], nullptr, &before_[i]);
     if (before_[i].sa_handler != SIG_IGN) sigaction(k_signals[i], &note, nullptr);
   }
 }
 
+SignalHandlers::~SignalHandlers() {
+  for (std::size_t i = 0; i < k_signals.size(); ++i) sigaction(k_signals[i], &before_[i], nullptr);
+}
+
+InterruptGuard::InterruptGuard(Culprit whose, unsigned seconds) {
+  culprit = whose;
+  grace = seconds;
+  first_at = 0;
+  interrupt::pending = 0;
+  struct sigaction over {};
+  over.sa_handler = on_grace_over;
+  over.sa_flags = SA_RESTART | SA_NODEFER;  // on_still_stuck interrupts it
+  sigaction(SIGALRM, &over, &alarm_before_);
+  handlers_.emplace(&on_signal);
+}
+
 InterruptGuard::~InterruptGuard() {
   alarm(0);
   sigaction(SIGALRM, &alarm_before_, nullptr);
-  for (std::size_t i = 0; i < k_signals.size(); ++i) sigaction(k_signals[i], &before_[i], nullptr);
+  handlers_.reset();
+}
+
+InterruptNotice::InterruptNotice(InterruptGuard::Culprit culprit)
+    : handlers_((noticed = culprit, &on_noticed)) {}
+
+InterruptNotice::~InterruptNotice() {
+  noticed = nullptr;
 }
 
 UninterruptedWork::UninterruptedWork() {

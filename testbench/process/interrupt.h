@@ -13,6 +13,7 @@
 #include <atomic>
 #include <csignal>
 #include <exception>
+#include <optional>
 #include <string>
 
 namespace tlmssd {
@@ -31,6 +32,20 @@ class Interrupted : public std::exception {
   std::string text_;
 };
 
+/// The signals' handlers; those before are put back in the end.
+class SignalHandlers {
+ public:
+  static constexpr std::array k_signals = {SIGINT, SIGTERM, SIGHUP};
+  /// The three signals do not interrupt `handler`. One that is ignored stays so.
+  explicit SignalHandlers(void (*handler)(int));
+  ~SignalHandlers();
+  SignalHandlers(const SignalHandlers&) = delete;
+  SignalHandlers& operator=(const SignalHandlers&) = delete;
+
+ private:
+  std::array<struct sigaction, k_signals.size()> before_{};
+};
+
 /// Handles the signals as long as it lives. One at a time. A signal that was ignored (nohup) stays
 /// ignored.
 class InterruptGuard {
@@ -44,9 +59,22 @@ class InterruptGuard {
   InterruptGuard& operator=(const InterruptGuard&) = delete;
 
  private:
-  static constexpr std::array k_signals = {SIGINT, SIGTERM, SIGHUP};
-  std::array<struct sigaction, k_signals.size()> before_{};
   struct sigaction alarm_before_ {};
+  std::optional<SignalHandlers> handlers_;  ///< set last
+};
+
+/// While it lives, a signal ends the process at once, as without it, and a line says whose code it
+/// has interrupted, where that is another's. For work without an InterruptGuard; one that comes
+/// within has its way as long as it lives.
+class InterruptNotice {
+ public:
+  explicit InterruptNotice(InterruptGuard::Culprit culprit);
+  ~InterruptNotice();
+  InterruptNotice(const InterruptNotice&) = delete;
+  InterruptNotice& operator=(const InterruptNotice&) = delete;
+
+ private:
+  SignalHandlers handlers_;
 };
 
 /// While it lives, nothing is given up: what is put in place must not be left half way.

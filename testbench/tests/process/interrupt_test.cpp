@@ -145,6 +145,50 @@ TEST_CASE("work that has asked, or must not be left half way, is not given up") 
         }) == 0);
 }
 
+TEST_CASE("without a guard it is said whose work a signal has ended") {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    const std::string name = signal == SIGINT ? "SIGINT" : signal == SIGTERM ? "SIGTERM" : "SIGHUP";
+    CHECK(said_when_stuck(
+              [signal] {
+                const InterruptNotice notice(&stuck_plugin);
+                std::raise(signal);
+                run_for_ever();
+              },
+              256 + signal) == "tlmssd: interrupted by " + name + " in the midst of plug-in acme 1.0\n");
+  }
+  const InterruptGuard::Culprit unknown = []() noexcept -> const char* { return nullptr; };
+  CHECK(said_when_stuck(
+            [&] {
+              const InterruptNotice notice(unknown);
+              std::raise(SIGTERM);
+            },
+            256 + SIGTERM)
+            .empty());
+  // Within a guard it has no part, and after it it has again.
+  CHECK(said_when_stuck(
+            [] {
+              const InterruptNotice notice(&stuck_plugin);
+              {
+                const InterruptGuard guard(&stuck_plugin);
+                std::raise(SIGTERM);
+                CHECK_THROWS_AS(check_interrupt(), Interrupted);
+              }
+              std::raise(SIGHUP);
+            },
+            256 + SIGHUP) == "tlmssd: interrupted by SIGHUP in the midst of plug-in acme 1.0\n");
+  // Whose it is cannot be found out.
+  CHECK(said_when_stuck(
+            [] {
+              const InterruptNotice notice([]() noexcept -> const char* {
+                run_for_ever();
+                return nullptr;
+              });
+              std::raise(SIGTERM);
+            },
+            256 + SIGALRM)
+            .empty());
+}
+
 TEST_CASE("without a guard signals do what they did") {
   CHECK(end_of([] {
           { const InterruptGuard guard; }
