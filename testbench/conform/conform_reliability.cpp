@@ -1,6 +1,7 @@
 // What a reliability model promises (models/nand/reliability/reliability_model.h), tried out.
 #include <cmath>
 #include <fmt/format.h>
+#include <functional>
 #include <thread>
 
 #include "models/nand/reliability/reliability_model.h"
@@ -39,9 +40,10 @@ class ReliabilityChecks {
       std::this_thread::sleep_for(std::chrono::milliseconds(1100));
       return compare(*model_);
     });
-    grows("never better with more cycles", &ArrayOperation::cycles, 1000);
-    grows("never better with older data", &ArrayOperation::age_days, 100);
-    grows("never better with more reads", &ArrayOperation::reads_per_page, 10'000);
+    grows("never better with more cycles", &ArrayOperation::cycles, 1000, more_of(1000));
+    grows("never better with older data", &ArrayOperation::age_days, 100,
+          [&](double age) { return samples_.later(age); });
+    grows("never better with more reads", &ArrayOperation::reads_per_page, 10'000, more_of(10'000));
     found_.check("looks_at_variation() is true where it matters", [&] { return variation(); });
     if (part_.has_slc_mode() && model_->knows_slc_mode())
       found_.check("SLC mode has no more errors than the native mode", [&] { return slc(); });
@@ -68,14 +70,20 @@ class ReliabilityChecks {
     return {};
   }
 
-  void grows(const char* what, double ArrayOperation::*field, double most) {
+  std::function<double(double)> more_of(double most) {
+    return [this, most](double value) { return value + std::floor(samples_.between(1, most)); };
+  }
+
+  /// From values up to `most` on, by `next`.
+  void grows(const char* what, double ArrayOperation::*field, double most,
+             const std::function<double(double)>& next) {
     found_.check(what, [&]() -> std::string {
       for (std::size_t i = 0; i < k_series; ++i) {
         ArrayOperation op = samples_.next(ArrayCommand::sense);
         op.*field = samples_.between(0, most);
         for (int step = 0; step < 8; ++step) {
           ArrayOperation more = op;
-          more.*field += std::floor(samples_.between(1, most));
+          more.*field = next(op.*field);
           const double before = model_->rber(op);
           const double after = model_->rber(more);
           if (after < before)

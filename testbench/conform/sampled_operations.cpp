@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/nand/reliability/retention_clock.h"
 #include "models/nand/timing/arguments.h"
 
 namespace tlmssd {
@@ -18,6 +19,12 @@ double SampledOperations::between(double low, double high) {
 double SampledOperations::among(std::string_view argument, const ArrayOperation& op) {
   const Range range = find_timing_argument(argument)->occurring(part_, op.command, op.mode);
   return between(range.minimum, range.maximum);
+}
+
+double SampledOperations::later(double age_days) {
+  constexpr double k_most_growth = 5;
+  const double later = (age_days + 1) * std::exp(between(0, std::log(k_most_growth))) - 1;
+  return std::min(std::max(later, age_days), RetentionClock::k_most_days);
 }
 
 void SampledOperations::change_history(ArrayOperation& op) {

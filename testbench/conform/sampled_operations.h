@@ -21,6 +21,10 @@ class SampledOperations {
   /// A value that this argument of `op` can have (models/nand/timing/arguments.h).
   double among(std::string_view argument, const ArrayOperation& op);
 
+  /// A retention time after `age_days`, or the same: each up to five times the last, so that a few
+  /// steps reach the end of the clock.
+  double later(double age_days);
+
   /// Other values for all that TimingModel::looks_at_history() speaks of.
   void change_history(ArrayOperation& op);
 

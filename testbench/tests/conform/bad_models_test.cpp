@@ -143,6 +143,10 @@ std::vector<TimingFault> timing_faults() {
        [](const Part& part, const Op& op) {
          return times(part, op, reads(op) && op.age_days > 50 && op.age_days < 300 ? 0.9 : 1);
        }},
+      {"a dip far out in age", "reads are never faster for older data",
+       [](const Part& part, const Op& op) {
+         return times(part, op, reads(op) && op.age_days > 20'000 ? 0.9 : 1);
+       }},
       {"retries faster", "reads are never faster at a higher retry level",
        [](const Part& part, const Op& op) { return times(part, op, 1 / (1.0 + 0.1 * op.retry_level)); }},
       {"erases faster with wear", "erases are never faster with more cycles",
@@ -312,6 +316,8 @@ TEST_CASE("each planted fault of a reliability model is found by the check that 
       {"never better with more cycles", [](const ArrayOperation& op) { return 1e-3 / (1 + op.cycles); }},
       {"never better with older data",
        [](const ArrayOperation& op) { return op.age_days > 200 ? 1e-4 : 1e-3; }},
+      {"never better with older data",
+       [](const ArrayOperation& op) { return op.age_days > 20'000 ? 1e-4 : 1e-3; }},
       {"never better with more reads",
        [](const ArrayOperation& op) { return 1e-3 / (1 + op.reads_per_page); }},
       {"SLC mode has no more errors than the native mode",
