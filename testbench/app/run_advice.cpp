@@ -97,7 +97,8 @@ AdviserFacts Run::adviser_facts() const {
   facts.all_ramp = all_ramp_;
   facts.user = ssd.user_bytes();
   facts.flash = geometry.bytes();
-  if (ssd.own_ftl() != nullptr) {
+  facts.own_firmware = ssd.own_ftl() != nullptr;
+  if (facts.own_firmware) {
     facts.write_buffer = ssd.config().firmware.buffer.capacity;
     facts.unit = ssd.config().firmware.mapping.unit;
     const firmware::Layout& layout = ssd.own_ftl()->blocks().layout();
@@ -234,6 +235,7 @@ ChosenLimits Run::chosen_limits() const {
       .finishes_pulse = config.part.finishes_pulse(),
       .prefers_reads = scheduler.overtakes() && !scheduler.overdue(0, 0),
       .writes_through = config.firmware.buffer.is_write_through(),
+      .own_firmware = simulation_->ssd().own_ftl() != nullptr,
       .pins_stages = config.cpu.assignment.pins(),
       .erase_seconds = static_cast<double>(config.part.erase_latency) * 1e-12,
       .memory_in_order = !config.dram_memory.foreign() && config.dram.arbitration == k_in_order,

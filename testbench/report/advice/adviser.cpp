@@ -194,7 +194,8 @@ void reads_not_cached(const Evidence& e) {
 }
 
 void few_blocks(const Evidence& e) {
-  if (!e.about_writes() || e.facts.blocks_of_spare >= k_blocks_of_spare) return;
+  // What another's firmware keeps open is not known.
+  if (!e.facts.own_firmware || !e.about_writes() || e.facts.blocks_of_spare >= k_blocks_of_spare) return;
   e.say(fmt::format("each parallel unit has {:.1f} blocks of spare flash, of which four or so are "
                     "always open or in reserve: collection works with less than the drive seems "
                     "to have",

@@ -50,6 +50,7 @@ struct AdviserFacts {
   Bytes write_buffer = 0;
   Bytes unit = 0;                        ///< mapping page; 0: firmware of one's own does not say
   double blocks_of_spare = 0;            ///< of each parallel unit
+  bool own_firmware = true;              ///< the program's own
   bool background_without_room = false;  ///< collection in the background is asked for and never happens
   bool copies_wait = false;              ///< a read waits for room for what it copies into the cache
   bool drawn_steady = false;             ///< `state: steady` was the last to write the drive before the loads

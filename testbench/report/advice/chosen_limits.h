@@ -36,11 +36,12 @@ struct ChosenLimits {
   // What dies put aside for reads, which is no advice any more.
   bool suspends_programs = false;
   bool suspends_erases = false;
-  bool finishes_pulse = false;   ///< reads wait for the end of the pulse (suspend_point: next)
-  bool prefers_reads = false;    ///< those of the host overtake programs (ssd.flash.scheduling)
-  bool writes_through = false;   ///< a write completes when it is in flash (firmware.buffer.mode)
-  bool pins_stages = false;      ///< to some of the cores (ssd.cpu.assignment)
-  double erase_seconds = 0;      ///< of a block
+  bool finishes_pulse = false;  ///< reads wait for the end of the pulse (suspend_point: next)
+  bool prefers_reads = false;   ///< those of the host overtake programs (ssd.flash.scheduling)
+  bool writes_through = false;  ///< a write completes when it is in flash (firmware.buffer.mode)
+  bool own_firmware = true;     ///< the program's own, which programs for flushes and force unit access alone
+  bool pins_stages = false;     ///< to some of the cores (ssd.cpu.assignment)
+  double erase_seconds = 0;     ///< of a block
   bool memory_in_order = false;  ///< a short access to DRAM waits for all of a long one (arbitration)
   /// The drive's parameter that limits how many commands are under way; empty: none that loads
   /// would exceed.

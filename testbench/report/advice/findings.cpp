@@ -424,6 +424,11 @@ bool host_waits_for_programs(const MeasuredDrive& drive) {
                      [](const MeasuredLoad& load) { return load.waits_for_programs; });
 }
 
+bool flushes(const MeasuredDrive& drive) {
+  return std::any_of(drive.loads.begin(), drive.loads.end(),
+                     [](const MeasuredLoad& load) { return load.flushes; });
+}
+
 /// Data that must be in flash at once go there in program units that they do not fill: told where
 /// these hold no more of the host's data than padding.
 void padded(const MeasuredDrive& drive, const Json& amplification, std::vector<Finding>& found) {
@@ -431,13 +436,17 @@ void padded(const MeasuredDrive& drive, const Json& amplification, std::vector<F
   if (padding == 0 || padding < number_in(amplification, "host")) return;
   const bool through = drive.limits.writes_through;
   if (!through && !host_waits_for_programs(drive)) return;
-  found.push_back(
-      {"padding",
-       fmt::format("padding: {} of what was programmed holds no data: {} flash before others fill the "
-                   "program unit",
-                   share_text(padding / number_in(amplification, "total")),
-                   through ? "each write goes to" : "flushes or force unit access send data to"),
-       through ? "" : "the host's flushes and force unit access", through ? "firmware.buffer.mode" : ""});
+  std::string why = "flushes or force unit access send data to";
+  std::string look_at = "the host's flushes and force unit access";
+  if (through) why = "each write goes to";
+  // What another's firmware waits for is not known, where there are no flushes.
+  if (!drive.limits.own_firmware && !flushes(drive)) why = "writes go to";
+  if (!why.starts_with("flushes")) look_at.clear();
+  found.push_back({"padding",
+                   fmt::format("padding: {} of what was programmed holds no data: {} flash before others "
+                               "fill the program unit",
+                               share_text(padding / number_in(amplification, "total")), why),
+                   look_at, through ? "firmware.buffer.mode" : ""});
 }
 
 /// What else dies that limit program with the host's data, where most of their time goes to what is
