@@ -77,34 +77,50 @@ void append_hex(std::string& text, char c) {
 
 }  // namespace
 
-std::string nearest(std::string_view word, const std::vector<std::string>& choices) {
+namespace {
+
+/// Those of `choices` that are nearest to `word`, all equally near; none: nothing is near.
+std::vector<std::string> all_nearest(std::string_view word, const std::vector<std::string>& choices) {
   if (word.empty() || word.size() > k_longest_word) return {};
   const std::string wanted = folded(word);
-  const std::string* best = nullptr;
-  std::size_t best_distance = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  std::vector<std::string> best;
+  std::size_t best_distance = std::max<std::size_t>(1, wanted.size() / 3);
   for (const std::string& choice : choices) {
     if (choice.empty() || choice.size() > k_longest_word) continue;
     const std::string candidate = folded(choice);
     const std::size_t d = distance(wanted, candidate);
     // A word of which nothing is left is not a typing error of another ("x" is not meant to be
     // "y").
-    if (d < best_distance && d < std::max(wanted.size(), candidate.size())) {
-      best = &choice;
-      best_distance = d;
-    }
+    if (d > best_distance || d >= std::max(wanted.size(), candidate.size())) continue;
+    if (d < best_distance) best.clear();
+    best_distance = d;
+    if (std::find(best.begin(), best.end(), choice) == best.end()) best.push_back(choice);
   }
-  if (best == nullptr && wanted.size() >= 3) {
+  if (best.empty() && wanted.size() >= 3) {
     const auto begins = std::find_if(choices.begin(), choices.end(), [&](const std::string& choice) {
       return folded(choice).starts_with(wanted);
     });
-    if (begins != choices.end()) best = &*begins;
+    if (begins != choices.end()) best.push_back(*begins);
   }
-  return best == nullptr ? std::string() : *best;
+  return best;
+}
+
+}  // namespace
+
+std::string nearest(std::string_view word, const std::vector<std::string>& choices) {
+  const std::vector<std::string> all = all_nearest(word, choices);
+  return all.empty() ? std::string() : all.front();
 }
 
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices) {
-  const std::string near = nearest(word, choices);
-  return near.empty() ? std::string() : "; did you mean " + in_quotes(near) + "?";
+  constexpr std::size_t k_most = 3;  // more are no help
+  std::vector<std::string> near = all_nearest(word, choices);
+  if (near.empty()) return {};
+  if (near.size() > k_most) near.resize(1);
+  std::string text = "; did you mean ";
+  for (std::size_t i = 0; i < near.size(); ++i)
+    text += (i == 0 ? "" : i + 1 < near.size() ? ", " : " or ") + in_quotes(near[i]);
+  return text + "?";
 }
 
 std::size_t utf8_length(std::string_view text, std::size_t at) {

@@ -13,7 +13,8 @@ namespace tlmssd {
 /// too. Empty when nothing is close.
 std::string nearest(std::string_view word, const std::vector<std::string>& choices);
 
-/// "; did you mean 'greedy'?", or nothing when no choice is close.
+/// "; did you mean 'greedy'?", with up to three that are equally near, or nothing when no choice is
+/// close.
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& choices);
 
 /// Length in bytes of the UTF-8 character at `at`; 0 when it is not well formed (overlong forms and

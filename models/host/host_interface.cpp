@@ -52,6 +52,13 @@ HostInterface::HostInterface(const sc_core::sc_module_name& name, const HostConf
 
 namespace {
 
+/// What a TLM-2.0 initiator is told of a command that has ended.
+tlm::tlm_response_status response_of(HostStatus status) {
+  if (status == HostStatus::success) return tlm::TLM_OK_RESPONSE;
+  return status == HostStatus::lba_out_of_range ? tlm::TLM_ADDRESS_ERROR_RESPONSE
+                                                : tlm::TLM_GENERIC_ERROR_RESPONSE;
+}
+
 /// Whether SATA has the command among those of its queue (NCQ).
 bool is_queued(HostOpcode opcode) {
   return opcode == HostOpcode::read || opcode == HostOpcode::write;
@@ -390,8 +397,7 @@ Picoseconds HostInterface::responding(Entry& entry) {
   if (entry.ledger.mark() < now)
     entry.ledger.charge(config_.coalesce_count > 1 ? Cause::interrupt_wait : Cause::link, now);
   count(entry);
-  entry.payload->set_response_status(entry.status == HostStatus::success ? tlm::TLM_OK_RESPONSE
-                                                                         : tlm::TLM_GENERIC_ERROR_RESPONSE);
+  entry.payload->set_response_status(response_of(entry.status));
   abandon(entry);
   return now;
 }

@@ -20,7 +20,8 @@
 // ([submission], behind the load that issued it). Reads and writes are NCQ, with force unit access,
 // too.
 //
-// A failed command is answered TLM_GENERIC_ERROR_RESPONSE with the reason in HostCommand::status;
+// A failed command is answered TLM_GENERIC_ERROR_RESPONSE, one of addresses beyond the drive
+// TLM_ADDRESS_ERROR_RESPONSE, with the reason in HostCommand::status;
 // addresses beyond the drive and malformed commands are refused here and never reach firmware. A
 // payload without HostExtension is a plain read or write on queue 0: address in bytes, data: one
 // stamp (2 B) per logical block.

@@ -21,6 +21,11 @@ TEST_CASE("the nearest choice is found, and none when nothing is close") {
   CHECK(nearest("ab", {"abc", "abd"}) == "abc");
   CHECK(did_you_mean("gredy", {"greedy"}) == "; did you mean 'greedy'?");
   CHECK(did_you_mean("zzz", {"greedy"}).empty());
+  // Words that are equally near are all named, as long as they are few.
+  CHECK(did_you_mean("--load-snapshot", {"--save-snapshot", "--set", "--from-snapshot"}) ==
+        "; did you mean '--save-snapshot' or '--from-snapshot'?");
+  CHECK(did_you_mean("az", {"aa", "ab", "ac"}) == "; did you mean 'aa', 'ab' or 'ac'?");
+  CHECK(did_you_mean("az", {"aa", "ab", "ac", "ad"}) == "; did you mean 'aa'?");
 }
 
 TEST_CASE("what a user wrote stays on one line and is not too long") {

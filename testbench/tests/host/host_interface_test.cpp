@@ -386,8 +386,10 @@ TEST_CASE("malformed and misplaced commands are refused with their reason") {
   rig.finish();
   for (const auto& [submission, status] : cases) {
     CHECK(submission->command.status == status);
-    CHECK(submission->response ==
-          (status == HostStatus::success ? tlm::TLM_OK_RESPONSE : tlm::TLM_GENERIC_ERROR_RESPONSE));
+    CHECK(submission->response == (status == HostStatus::success ? tlm::TLM_OK_RESPONSE
+                                   : status == HostStatus::lba_out_of_range
+                                       ? tlm::TLM_ADDRESS_ERROR_RESPONSE
+                                       : tlm::TLM_GENERIC_ERROR_RESPONSE));
     CHECK(submission->command.ledger.total() == submission->done - submission->submitted);
   }
   CHECK(rig.firmware.taken == 4);
