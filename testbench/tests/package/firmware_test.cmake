@@ -24,7 +24,22 @@ foreach(language c c++)
   expect(2 "asks for no code that corrects them" ${program} --plugin ${plugin} check ${project}/drive.yaml
     --set ssd.flash.reliability=parts/reliability/tlc-72l.yaml)
   expect(2 ": ssd.flash.over_provisioning: leaves less than 5 spare blocks in a plane" ${program} --plugin ${plugin} check ${project}/drive.yaml --set ssd.flash.over_provisioning=2%)
+  # What is written of a drive with it can be run and checked as it is.
+  expect(0 "" ${program} run ${project}/drive.yaml -q --set plugins=[${plugin}] --out ${WORK}/written-${language})
+  expect(0 "" ${program} run ${WORK}/written-${language}/scenario.yaml -q --out ${WORK}/again-${language})
+  expect(0 "" ${program} check ${WORK}/written-${language}/scenario.yaml)
 endforeach()
+# It writes through: no flush and no force unit access is to blame for that, and few spare blocks mean nothing to it.
+expect(0 "" ${program} --plugin ${WORK}/project-c++/build/libmy_ftl.so run ${WORK}/project-c++/drive.yaml -q --out ${WORK}/through
+  --set "load={rw: randwrite, bs: 4k, iodepth: 4, number_ios: 3000}")
+file(READ ${WORK}/through/report.json report)
+string(JSON findings GET "${report}" findings)
+string(JSON advice GET "${report}" advice)
+if(NOT findings MATCHES "holds no data: writes go to flash before others" OR findings MATCHES "force unit access" OR
+    advice MATCHES "always open or in reserve")
+  message(FATAL_ERROR "${findings}${advice}")
+endif()
+expect(0 "left out: it takes no snapshots" ${program} --plugin ${WORK}/project-c++/build/libmy_ftl.so conform firmware my-ftl)
 expect(2 "takes no snapshots" ${program} --plugin ${WORK}/project-c++/build/libmy_ftl.so run ${WORK}/project-c++/drive.yaml -q
   --prepare-only --save-snapshot ${WORK}/snapshot)
 expect(2 "4 KiB: firmware.buffer_size: holds less than a program unit" ${program} --plugin ${WORK}/project-c/build/libmy_ftl.so check

@@ -215,8 +215,7 @@ class NewTypeFtl final : public tlmssd::firmware::Firmware {
     co_await done;
     --block.readers;
     wake(room_);
-    if (spare != unit)
-      throw tlmssd::InputError("firmware new-name: a page holds another unit than its map says");
+    if (spare != unit) throw tlmssd::InputError("a page holds another unit than its map says");
     co_return op.status == tlmssd::FlashStatus::ok;
   }
 
