@@ -185,10 +185,9 @@ void FirmwareGuard::check(const FlashOp& op) const {
   }
   if (op.command == FlashCommand::erase) return;
   if (op.pages == 0) refuse(place_of(op) + ": is of no page");
-  if (op.program_pass != 0 || op.sense_count != 0) {
-    refuse(
-        fmt::format("{}: has begun already (program_pass {}, sense_count {}), which is the hardware's to say",
-                    place_of(op), op.program_pass, op.sense_count));
+  if (op.program_pass != 0) {
+    refuse(fmt::format("{}: has begun already (program_pass {}), which is the hardware's to say",
+                       place_of(op), op.program_pass));
   }
   if (op.command == FlashCommand::read && op.code != EccCode::none && !is_among(codes_, op.code)) {
     refuse(fmt::format("{}: asks for code {}, but its codes are {}", place_of(op), ecc_code_text(op.code),

@@ -24,6 +24,7 @@ def drive(folder: Path) -> Path:
     own = "firmware:\n  buffer: {capacity: 1 MiB}\n"
     assert own in SMALL
     text = SMALL.replace(own, "plugins: [libmy_ftl.so]\nfirmware: {model: my-ftl}\n")
+    text = text.replace("over_provisioning: 40 %", "over_provisioning: 60 %")
     (folder / "drive.yaml").write_text(text)
     return folder / "drive.yaml"
 

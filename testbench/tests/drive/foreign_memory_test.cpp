@@ -316,8 +316,16 @@ TEST_CASE("what a memory holds is proposed only where the drive can do with it",
   CHECK(fits == "ssd.dram.capacity: 64 MiB is more than model of one's own holds; nearest valid: 32 MiB");
 }
 
+TEST_CASE("a memory smaller than any may be is at fault itself", "[drive]") {
+  const InputError refused = refusal_of_memory(1000);
+  CHECK(refused.complaint().key == "ssd.dram.model");
+  CHECK_FALSE(refused.complaint().proposal);
+  CHECK_THAT(refused.what(),
+             Catch::Contains("of one's own holds 1") && Catch::Contains(" kB, too little for this drive: "));
+}
+
 TEST_CASE("a memory too small for the drive is at fault itself", "[drive]") {
-  const InputError refused = refusal_of_memory(GENERATE(as<Bytes>(), 1000, 100'000));
+  const InputError refused = refusal_of_memory(100'000);
   CHECK(refused.complaint().key == "ssd.dram.model");
   CHECK_FALSE(refused.complaint().proposal);
   CHECK_THAT(refused.what(),

@@ -67,11 +67,13 @@ SsdConfig moody_drive(const Mood& chosen) {
 
 TEST_CASE("a drive that a victim policy has made read-only says so, whatever it chooses afterwards",
           "[drive]") {
-  Simulation simulation(moody_drive({.none_of = 3}));
+  Simulation simulation(moody_drive({.none_of = 1}));
   const firmware::Firmware& firmware = simulation.ssd().firmware();
   for (std::uint64_t seed = 1; seed < 50 && !firmware.read_only(); ++seed)
     run_untimed(simulation, {.rw = seed == 1 ? "write" : "randwrite"}, seed);
   REQUIRE(firmware.read_only());
+  mood.none_of = 0;
+  simulation.idle();
   CHECK(firmware.why_read_only() ==
         "firmware.gc.policy moody chose none of the blocks, and some held invalid units");
 }
