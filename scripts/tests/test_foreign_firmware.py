@@ -40,7 +40,23 @@ def test_a_study_and_a_what_if_run_with_it(drive: Path, folder: Path, capsys):
     rows = (folder / "studied/results.csv").read_text().splitlines()
     assert len(rows) == 3
     assert all(",ok," in row for row in rows[1:])
-    assert main(["whatif", "drive.yaml", "--out", "tried", "--jobs", "1"]) == 0
+    assert (
+        main(
+            [
+                "whatif",
+                "drive.yaml",
+                "--metric",
+                "read.mean",
+                "--seeds",
+                "2",
+                "--out",
+                "tried",
+                "--jobs",
+                "1",
+            ]
+        )
+        == 0
+    )
     out = capsys.readouterr().out
     assert "write buffer" not in out
     assert "channels" in out
