@@ -59,4 +59,4 @@ def test_a_study_and_a_what_if_run_with_it(drive: Path, folder: Path, capsys):
     )
     out = capsys.readouterr().out
     assert "write buffer" not in out
-    assert "channels" in out
+    assert "array read" in out
