@@ -256,6 +256,7 @@ bool Ftl::power_cycle() {
   p.drop_gathered();
   for (const Parts::Chosen& one : p.chosen) one.feature->on_power_lost();
   p.core.map->power_lost();
+  p.core.partial_trims.forget_if([&p](Lpn unit) { return !p.commands.holds_data(unit); });
   return true;
 }
 

@@ -9,7 +9,7 @@ namespace tlmssd::firmware {
 
 namespace {
 
-constexpr std::uint32_t k_snapshot_version = 14;
+constexpr std::uint32_t k_snapshot_version = 15;
 
 std::uint64_t sum(const std::array<std::uint64_t, k_purposes>& counts) {
   std::uint64_t total = 0;
@@ -31,6 +31,11 @@ void report_traffic(StatisticsSink& sink, const FtlStatistics& s, std::uint32_t 
   sink.value("host units written, net", static_cast<double>(s.host_blocks_written) / sectors, "units",
              "data written by the host, in mapping pages");
   sink.value("units trimmed", s.units_trimmed, "units", "mapping pages that trim and write zeroes gave up");
+  sink.value("units emptied in parts", s.units_emptied_in_parts, "units",
+             "of these, mapping pages that lost the last of their logical blocks to a trim of a part");
+  sink.value("partial trims", s.partial_trims, "",
+             "times that trim and write zeroes took only some logical blocks of a mapping page with data: "
+             "they are remembered as zeros, and nothing is programmed");
   sink.value("unmapped reads", s.unmapped_reads, "units", "reads answered with zeros without touching flash");
   sink.open("write buffer", "mapping pages accepted and not yet on flash");
   sink.value("read hits", s.buffer_read_hits, "units", "units read from the buffer, wholly or in part");
@@ -133,6 +138,8 @@ void Ftl::Parts::report_map(StatisticsSink& sink) const {
   sink.open("mapping", "how logical units find their place");
   sink.text("scheme", core.config.mapping.scheme, "the mapping scheme");
   sink.value("tables", core.map->dram_bytes(), "B", "DRAM that the tables of the scheme take");
+  sink.value("partly trimmed", core.partial_trims.size(), "units",
+             "mapping pages with data of which some logical blocks are trimmed, at the end");
   if (core.layout.map_units > 0) {
     sink.value("map pages", core.layout.map_units, "units", "mapping pages that hold the whole map");
     sink.value("map pages moved", core.stats.map_units_moved, "units",
@@ -357,6 +364,7 @@ void Ftl::Parts::archive(Archive& a) {
   std::sort(poisoned.begin(), poisoned.end());
   a(poisoned);
   core.poisoned = {poisoned.begin(), poisoned.end()};
+  core.partial_trims.archive(a, core.layout);
   a(core.stats);
 }
 

@@ -13,12 +13,14 @@ namespace tlmssd::firmware {
 struct FtlStatistics {
   // host commands
   std::uint64_t commands = 0;
-  std::uint64_t host_blocks_read = 0;     ///< logical blocks
-  std::uint64_t host_blocks_written = 0;  ///< logical blocks
-  std::uint64_t host_units_read = 0;      ///< unit look-ups by reads
-  std::uint64_t host_units_written = 0;   ///< units touched by writes
-  std::uint64_t units_trimmed = 0;        ///< mapped or buffered units dropped by trim and write zeroes
-  std::uint64_t unmapped_reads = 0;       ///< units read as zeros without touching flash
+  std::uint64_t host_blocks_read = 0;        ///< logical blocks
+  std::uint64_t host_blocks_written = 0;     ///< logical blocks
+  std::uint64_t host_units_read = 0;         ///< unit look-ups by reads
+  std::uint64_t host_units_written = 0;      ///< units touched by writes
+  std::uint64_t units_trimmed = 0;           ///< mapped or buffered units dropped by trim and write zeroes
+  std::uint64_t units_emptied_in_parts = 0;  ///< of these, units that lost the last part of what they held
+  std::uint64_t partial_trims = 0;           ///< times that units lost a part of what they held to these
+  std::uint64_t unmapped_reads = 0;          ///< units read as zeros without touching flash
   // write buffer
   std::uint64_t buffer_read_hits = 0;   ///< units served wholly or in part from the buffer
   std::uint64_t buffer_overwrites = 0;  ///< units merged into one that was still waiting in the buffer

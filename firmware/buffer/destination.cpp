@@ -13,11 +13,10 @@ Destination::Destination(Flusher& flusher)
       completions_(flusher.completions()) {}
 
 Task<> Destination::read_modify_write(ProgramJob& job) {
-  const std::uint64_t all = core_.layout.all_sectors();
   ReadBatch reads(core_, Purpose::host, 0, &job.ledger);
   for (std::uint32_t n = 0; n < job.live; ++n) {
     WriteBuffer::Entry& entry = buffer_.entry(job.source[n]);
-    if (entry.mask == all) continue;
+    if (lacks_nothing(job, n)) continue;
     if (!core_.poisoned.empty() && core_.poisoned.contains(entry.unit)) entry.damaged = true;
     const Ppn where = core_.lookup(entry.unit);
     if (where == k_nowhere) {
@@ -32,6 +31,19 @@ Task<> Destination::read_modify_write(ProgramJob& job) {
   reads.drain([&](const ReadOp& read, std::uint32_t at) {
     complete(job, static_cast<std::uint32_t>(read.need[at]), read, at);
   });
+}
+
+bool Destination::lacks_nothing(ProgramJob& job, std::uint32_t n) {
+  const WriteBuffer::Index i = job.source[n];
+  const WriteBuffer::Entry& entry = buffer_.entry(i);
+  const std::uint64_t all = core_.layout.all_sectors();
+  if (entry.mask == all) return true;
+  const std::uint64_t trimmed = core_.partial_trims.of(entry.unit) & ~entry.mask;
+  if (trimmed == 0) return false;
+  buffer_.mark_trimmed(i, trimmed);
+  if (entry.mask != all) return false;
+  job.set_content(n, buffer_.stamps(i));
+  return true;
 }
 
 void Destination::complete(ProgramJob& job, std::uint32_t n, const ReadOp& read, std::uint32_t at) {
@@ -64,6 +76,7 @@ void Destination::commit(ProgramJob& job) {
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
       core_.remap(entry.unit, core_.lookup(entry.unit), job, n, "written by the host");
+      note_trimmed(entry);
       if (!entry.relocated) core_.rewritten(entry.unit);
       completions_.note_damage(entry);
     }

@@ -201,6 +201,11 @@ bool Flusher::discard(Lpn unit) {
   return had_any && core_.lookup(unit) == k_nowhere;
 }
 
+void Flusher::trim(Lpn unit, std::uint64_t sectors) {
+  const WriteBuffer::Index i = buffer_.find(unit);
+  if (i != WriteBuffer::k_none && buffer_.trim(i, sectors)) discard(unit);
+}
+
 std::uint64_t Flusher::discard(std::uint64_t first, std::uint64_t end) {
   if (buffer_.free() == buffer_.capacity()) return 0;
   std::uint64_t unknown = 0;

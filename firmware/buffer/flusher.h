@@ -79,6 +79,8 @@ class Flusher {
     return core_.lookup(unit) == where && buffer_.find(unit) == WriteBuffer::k_none &&
            (core_.poisoned.empty() || !core_.poisoned.contains(unit));
   }
+  /// Sectors of a unit are void (trim).
+  void trim(Lpn unit, std::uint64_t sectors);
   /// Data of the units from `first` up to `end` are void (trim). Returns how many were here that
   /// the map does not know.
   std::uint64_t discard(std::uint64_t first, std::uint64_t end);

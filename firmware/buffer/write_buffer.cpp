@@ -67,6 +67,7 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
   entry.mask = 0;
   entry.sequence = ++accepted_;
   entry.eviction = eviction;
+  entry.trimmed = 0;
   entry.waiters = 0;
   entry.state = State::dirty;
   entry.line = line;
@@ -74,7 +75,7 @@ WriteBuffer::Index WriteBuffer::add(Lpn unit, Index found, std::uint64_t evictio
   entry.damaged = found != k_none && entries_[found].damaged;
   entry.from_host = false;
   if (found != k_none) {
-    entry.mask = entries_[found].mask;
+    entry.mask = entries_[found].mask & ~entries_[found].trimmed;
     copy_stamps(stamps(found), sectors_, stamps(i));
     entries_[found].state = State::superseded;
     if (entries_[found].from_host) mark_from_host(i);
@@ -111,6 +112,23 @@ void WriteBuffer::merge(Index i, std::uint64_t sectors, const Stamp* data) {
   entry.mask |= sectors;
   entry.relocated = false;
   if (std::popcount(sectors) == static_cast<int>(sectors_)) entry.damaged = false;
+}
+
+bool WriteBuffer::trim(Index i, std::uint64_t sectors) {
+  Entry& entry = entries_[i];
+  if (merges(i)) {
+    entry.mask &= ~sectors;
+  } else {
+    mark_trimmed(i, sectors);
+  }
+  return (entry.mask & ~entry.trimmed) == 0;
+}
+
+void WriteBuffer::mark_trimmed(Index i, std::uint64_t sectors) {
+  Stamp* const own = stamps(i);
+  for (std::uint64_t rest = sectors; rest != 0; rest &= rest - 1) own[std::countr_zero(rest)] = k_zeros;
+  entries_[i].mask |= sectors;
+  entries_[i].trimmed |= sectors;
 }
 
 void WriteBuffer::make_urgent(Index i) {
@@ -200,7 +218,7 @@ void WriteBuffer::archive(Archive& a) {
     const Index i = a.saving() ? at++ : take_free();
     a.bytes(stamps(i), sectors_ * sizeof(Stamp));
     if (a.saving()) continue;
-    entries_[i] = {entry.mask, 0, 0, entry.unit, k_none, k_none, 0, State::stranded};
+    entries_[i] = {entry.mask, 0, 0, 0, entry.unit, k_none, k_none, 0, State::stranded};
     hash_.insert(entry.unit, i);
   }
 }

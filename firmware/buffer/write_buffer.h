@@ -5,7 +5,9 @@
 // waits for them (urgent), then fly: they are being programmed. A write to a waiting unit merges
 // into its entry. A write to a flying unit makes a new entry that takes over everything the old one
 // holds; the old one is superseded and its program will leave no trace in the map. So an entry is
-// complete in itself: its sectors, and for the others whatever the map points at.
+// complete in itself: its sectors, and for the others whatever the map points at. A trim takes
+// sectors out of a waiting entry; a flying one goes on, and when it is on flash it is known which
+// of its sectors hold nothing.
 //
 // Entries wait in a line for each kind of blocks that they may go to. Where blocks differ in mode,
 // those that bypass SLC wait in the second, and the buffer may be shared
@@ -49,6 +51,7 @@ class WriteBuffer {
     std::uint64_t mask = 0;      ///< sectors that are here
     std::uint64_t sequence = 0;  ///< in the order of first writes
     std::uint64_t eviction = 0;  ///< of the cache line that it comes from; 0: from the host
+    std::uint64_t trimmed = 0;   ///< flying: of its sectors those that hold nothing, and read as zeros
     Lpn unit = k_no_unit;
     Index previous = k_none;
     Index next = k_none;
@@ -127,6 +130,11 @@ class WriteBuffer {
   }
   void make_urgent(Index i);
   void wait_for(Index i, Durable& durable);
+  /// Sectors of a waiting or flying entry are void (trim). True: nothing else is left in it, and it
+  /// is to be dropped.
+  bool trim(Index i, std::uint64_t sectors);
+  /// Sectors of a flying entry hold nothing, which it has not known so far.
+  void mark_trimmed(Index i, std::uint64_t sectors);
 
   // ---- writing out
   /// Takes the next entry to be written out, those of earlier lines before the others. k_none when

@@ -128,9 +128,10 @@ std::uint32_t Cache::grains_to_copy(std::uint64_t lba, std::uint64_t blocks) con
   std::uint64_t grains = 0;
   for (std::uint64_t unit = lba / sectors; unit * sectors < end; ++unit) {
     const Index i = store_.find(static_cast<Lpn>(unit));
-    const std::uint64_t want = core_.layout.sectors_of(unit, lba, end);
+    const std::uint64_t held = ~core_.partial_trims.of(static_cast<Lpn>(unit));
+    const std::uint64_t want = core_.layout.sectors_of(unit, lba, end) & held;
     if (store_.has(i, want) || core_.lookup(static_cast<Lpn>(unit)) == k_nowhere) continue;
-    grains += store_.missing(i, copy_units_ ? store_.all_sectors() : want);
+    grains += store_.missing(i, copy_units_ ? store_.all_sectors() & held : want);
   }
   // A read that would fill a good part of the cache copies what there is room for.
   return grains <= store_.capacity() / 8 ? static_cast<std::uint32_t>(grains) : 0;
@@ -143,6 +144,7 @@ void Cache::copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps
   if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) return;
   Index i = store_.find(unit);
   if (copy_units_) need = store_.all_sectors();
+  need &= ~core_.partial_trims.of(unit);
   if (i != LineStore::k_none) need &= ~store_.line(i).present;
   if (need == 0 || !policy_->admits_read(unit)) return;
   const std::uint32_t more = store_.missing(i, need);
@@ -284,6 +286,28 @@ std::uint64_t Cache::discard(std::uint64_t first, std::uint64_t end) {
     unknown += discard(line.unit) ? 1 : 0;
   }
   return unknown;
+}
+
+void Cache::trim(Lpn unit, std::uint64_t sectors) {
+  const Index i = store_.find(unit);
+  if (i == LineStore::k_none) return;
+  const LineStore::Line& line = store_.line(i);
+  const bool was_dirty = line.dirty != 0;
+  stats_.sectors_discarded += static_cast<std::uint64_t>(std::popcount(line.dirty & sectors));
+  if ((line.present & ~sectors) == 0) {
+    remove(i);
+    return;
+  }
+  const std::uint32_t freed = store_.trim(i, sectors);
+  if (line.state == State::leaving) leaving_grains_ -= freed;
+  // What an earlier eviction has staged counts as clean, but flash has it only when that has ended:
+  // until now the line could not go before.
+  const bool staged = flusher_.buffer().find(unit) != WriteBuffer::k_none;
+  if (was_dirty && line.dirty == 0 && staged && line.state == State::resident) {
+    stats_.sectors_back += static_cast<std::uint64_t>(std::popcount(line.present));
+    store_.set_dirty(i, line.present);
+  }
+  grant();
 }
 
 // --------------------------------------------------------------------------------------------------------------- all of it

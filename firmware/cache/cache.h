@@ -125,6 +125,7 @@ class Cache final : public Layer, public Evictions {
   /// What has just been put for `unit` is to be in flash soon; `durable` waits for it.
   void write_out(Lpn unit, Durable& durable);
   std::uint64_t discard(std::uint64_t first, std::uint64_t end) override;
+  void trim(Lpn unit, std::uint64_t sectors) override;
 
   // ---- all of it
   /// Starts whatever evictions are due. To be called when the write buffer has changed.

@@ -14,7 +14,7 @@ Task<bool> Cache::write(HeldCommand& held, WriteAcceptor& below, std::uint64_t l
   for (std::uint64_t at = lba; at < end;) {
     const auto unit = static_cast<Lpn>(at / core_.layout.sectors);
     const std::uint64_t next = std::min<std::uint64_t>(end, (std::uint64_t{unit} + 1) * core_.layout.sectors);
-    const Stamp* const piece = data == nullptr ? nullptr : data + (at - lba);
+    const Stamp* const piece = data + (at - lba);
     if (!takes(unit)) {
       if (!co_await write_past(held, below, unit, at, next - at, piece, durable)) co_return false;
     } else {
@@ -29,7 +29,7 @@ Task<bool> Cache::write(HeldCommand& held, WriteAcceptor& below, std::uint64_t l
     MemoryAccess copy(core_.hw, &command.ledger, Cause::memory);
     if (medium_ == MemoryKind::scm) {
       copy.add(MemoryKind::scm, where, true);
-      if (data != nullptr) copy.add(MemoryKind::dram, command.buffer_address, where.bytes(), false);
+      copy.add(MemoryKind::dram, command.buffer_address, where.bytes(), false);
     }
     co_await copy;
   }
@@ -54,8 +54,7 @@ Task<bool> Cache::write_unit(HeldCommand& held, Lpn unit, std::uint64_t lba, std
                              const Stamp* data, MemorySpans& where) {
   std::array<Stamp, 64> stamps{};
   const std::uint64_t sectors = core_.layout.sectors_of(unit, lba, lba + blocks);
-  if (data != nullptr)
-    std::copy_n(data, blocks, stamps.begin() + static_cast<std::ptrdiff_t>(lba % core_.layout.sectors));
+  std::copy_n(data, blocks, stamps.begin() + static_cast<std::ptrdiff_t>(lba % core_.layout.sectors));
   const std::uint32_t command = held.command.blocks;
   if (put(unit, sectors, stamps.data(), command, where)) co_return true;
   Reservation room(*this, grains_of(sectors));

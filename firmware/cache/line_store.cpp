@@ -88,15 +88,31 @@ void LineStore::locate(Index i, std::uint64_t sectors, MemorySpans& where) const
   }
 }
 
+std::uint32_t LineStore::free_grains(Index i, std::uint64_t kept) {
+  const std::uint64_t present = lines_[i].present;
+  const std::uint32_t* const grains = &grains_[std::size_t{i} * grains_per_line_];
+  std::uint32_t freed = 0;
+  for (std::uint32_t grain = 0; grain < grains_per_line_; ++grain) {
+    if ((present & grain_mask(grain)) == 0 || (kept & grain_mask(grain)) != 0) continue;
+    freed_.push_back(grains[grain]);
+    ++freed;
+  }
+  free_ += freed;
+  return freed;
+}
+
+std::uint32_t LineStore::trim(Index i, std::uint64_t sectors) {
+  Line& line = lines_[i];
+  set_dirty(i, line.dirty & ~sectors);
+  const std::uint32_t freed = free_grains(i, line.present & ~sectors);
+  line.present &= ~sectors;
+  return freed;
+}
+
 void LineStore::remove(Index i) {
   Line& line = lines_[i];
   set_dirty(i, 0);
-  const std::uint32_t* const grains = &grains_[std::size_t{i} * grains_per_line_];
-  for (std::uint32_t grain = 0; grain < grains_per_line_; ++grain) {
-    if ((line.present & grain_mask(grain)) == 0) continue;
-    freed_.push_back(grains[grain]);
-    ++free_;
-  }
+  free_grains(i, 0);
   hash_.erase(line.unit);
   line.state = State::free;
   line.present = 0;

@@ -86,6 +86,9 @@ class LineStore {
   void lay(Index i, std::uint64_t sectors, const Stamp* stamps, bool dirty, MemorySpans& where);
   /// Appends the places of sectors that are here.
   void locate(Index i, std::uint64_t sectors, MemorySpans& where) const;
+  /// Sectors go, but not all that the line has; grains that hold no other are free again. Returns
+  /// how many.
+  std::uint32_t trim(Index i, std::uint64_t sectors);
   /// The line goes; its grains are free again.
   void remove(Index i);
 
@@ -107,6 +110,9 @@ class LineStore {
     return sectors_per_grain_ == 1 ? sector : sector / sectors_per_grain_;
   }
   std::uint32_t take_grain();
+  /// The grains that hold sectors of the line `i`, but none of `kept`, are free again; returns how
+  /// many.
+  std::uint32_t free_grains(Index i, std::uint64_t kept);
 
   std::uint64_t base_;
   Bytes grain_bytes_;

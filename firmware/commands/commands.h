@@ -84,6 +84,7 @@ struct Commands final : WriteAcceptor {
   void note_lost_before(HostCommand& command);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               bool& in_buffer);
+  std::uint64_t take_trimmed(HostCommand& command, Lpn unit, std::uint64_t want);
   bool take_copy(HostCommand& command, Lpn unit, Ppn where, std::uint64_t want, Elsewhere& elsewhere);
   Task<> fetch_copies(Active& active, const Elsewhere& elsewhere);
   /// Waits for what is on its way; adds to `reads` what is lost of it.
@@ -99,8 +100,7 @@ struct Commands final : WriteAcceptor {
     std::uint8_t line = 0;  ///< of the write buffer; in it are the entries
     std::uint32_t granted = 0;
   };
-  /// Inserts blocks of the host into the buffer as long as there is room; returns how many. `data`
-  /// null: zeros.
+  /// Inserts blocks of the host into the buffer as long as there is room; returns how many.
   std::uint64_t insert(const HostCommand& command, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                        Durable* durable, BufferAllocation& allocation);
   /// The line of the write buffer in which a unit waits that is written by `command`. Entries set
@@ -114,16 +114,10 @@ struct Commands final : WriteAcceptor {
                     Durable* durable) override {
     return accept(held, lba, blocks, data, durable, {});
   }
-  /// The same into the layer in front, if there is one.
-  Task<bool> store(Active& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
-                   Durable* durable) {
-    return front != nullptr ? front->write(self, *this, lba, blocks, data, durable)
-                            : accept(self, lba, blocks, data, durable, {});
-  }
-  /// Units touched partly keep their other sectors, whole ones lose their place. False: the drive
-  /// is read-only.
-  Task<bool> clear(Active& self, LbaRange range, Durable* durable);
+  /// Units touched partly keep their other sectors, whole ones lose their place.
+  void clear(LbaRange range);
   void deallocate(std::uint64_t first, std::uint64_t last);
+  void deallocate_part(std::uint64_t unit, LbaRange range);
   [[nodiscard]] bool holds_data(Lpn unit);
   void end(Active& self);
   void charge(HostCommand& command, Cause cause) { command.ledger.charge(cause, hw.event_queue.now()); }

@@ -145,6 +145,10 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
       copy_sectors(command, u * sectors, want, zeros.data());
       continue;
     }
+    if (!core.partial_trims.empty()) {
+      want = take_trimmed(command, unit, want);
+      if (want == 0) continue;
+    }
     if (!core.poisoned.empty() && core.poisoned.contains(unit)) note_lost_before(command);
     if (!core.hooks.copy_of.empty() && take_copy(command, unit, where, want, elsewhere)) continue;
     const Hooks::List& hooks = core.hooks.redirect_read;
@@ -160,6 +164,14 @@ void Commands::note_lost_before(HostCommand& command) {
   command.status = HostStatus::media_error;
   ++core.stats.host_units_lost;
   ++core.stats.host_units_lost_before;
+}
+
+// What the host has trimmed of a unit is zeros; returns the other sectors.
+std::uint64_t Commands::take_trimmed(HostCommand& command, Lpn unit, std::uint64_t want) {
+  const std::uint64_t trimmed = want & core.partial_trims.of(unit);
+  copy_sectors(command, std::uint64_t{unit} * core.layout.sectors, trimmed, zeros.data());
+  if (trimmed == want) ++core.stats.unmapped_reads;
+  return want & ~trimmed;
 }
 
 // Copies the sectors of `want` that a buffer entry holds; returns those that it does not.

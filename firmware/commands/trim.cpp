@@ -1,4 +1,4 @@
-// Trim and write zeroes: whole units lose their place, edges become zeros.
+// Trim and write zeroes: whole units lose their place, and of others it is remembered what is gone.
 #include <algorithm>
 
 #include "firmware/commands/commands.h"
@@ -21,8 +21,6 @@ Task<> Commands::trim(HostCommand& command) {
   co_await dispatch(self, Stage::translate,
                     static_cast<std::uint32_t>(std::min<std::uint64_t>(count, 0xFFFFFFFFU)));
 
-  Durable durable{hw.event_queue, command.ledger};
-  Durable* const wait = immediate(command) ? &durable : nullptr;
   bool accepted = !core.read_only;
   for (const LbaRange& range : ranges) {
     if (!accepted || range.blocks == 0) continue;
@@ -33,16 +31,11 @@ Task<> Commands::trim(HostCommand& command) {
                                              &command.ledger);
       accepted = !core.read_only;
     }
-    if (accepted) accepted = co_await clear(self, range, wait);
+    if (accepted) clear(range);
   }
   order.leave(self.ticket);
   flusher.pump_if_due();
-  if (wait != nullptr && durable.pending > 0) {
-    self.waits_for = "its data to reach flash";
-    co_await durable;
-    charge(command, Cause::buffer_wait);
-  }
-  if (!accepted || durable.failed) command.status = HostStatus::write_protected;
+  if (!accepted) command.status = HostStatus::write_protected;
   co_await RunStage(hw, Stage::complete, &command.ledger);
   end(self);
 }
@@ -52,40 +45,59 @@ bool Commands::holds_data(Lpn unit) {
          (front != nullptr && front->holds(unit));
 }
 
-Task<bool> Commands::clear(Active& self, LbaRange range, Durable* durable) {
+void Commands::clear(LbaRange range) {
   const std::uint32_t sectors = core.layout.sectors;
   const std::uint64_t end_lba = range.lba + range.blocks;
   const UnitRange units = units_of(range.lba, range.blocks);
-  // Edges that are not whole units become zeros; the last unit of the drive is whole when the range
-  // reaches the drive's end.
+  // The last unit of the drive is whole when the range reaches the drive's end.
   const bool head = range.lba % sectors != 0;
   const bool tail = end_lba % sectors != 0 && end_lba != shape.logical_blocks;
   std::uint64_t whole_first = units.first;
   std::uint64_t whole_end = units.last + 1;
   if (head || (tail && units.first == units.last)) {
     ++whole_first;
-    const std::uint64_t count = std::min(range.blocks, units.first * sectors + sectors - range.lba);
-    if (holds_data(static_cast<Lpn>(units.first)) &&
-        !co_await store(self, range.lba, count, nullptr, durable)) {
-      co_return false;
-    }
+    deallocate_part(units.first, range);
   }
   if (tail && units.last > units.first) {
     --whole_end;
-    const std::uint64_t start = units.last * sectors;
-    if (holds_data(static_cast<Lpn>(units.last)) &&
-        !co_await store(self, start, end_lba - start, nullptr, durable)) {
-      co_return false;
-    }
+    deallocate_part(units.last, range);
   }
   if (whole_first < whole_end) deallocate(whole_first, whole_end);
-  co_return true;
+}
+
+// Nothing is written for a part: of what lies in DRAM or SCM it is dropped, of what lies in flash it
+// is remembered. With the last part the unit goes.
+void Commands::deallocate_part(std::uint64_t at, LbaRange range) {
+  const auto unit = static_cast<Lpn>(at);
+  if (!holds_data(unit)) return;
+  ++core.stats.partial_trims;
+  const std::uint64_t all = core.layout.all_sectors();
+  const std::uint64_t end_lba = range.lba + range.blocks;
+  std::uint64_t sectors = core.layout.sectors_of(at, range.lba, end_lba);
+  // What of the last unit lies beyond the drive's end goes with the last block of the drive.
+  if (end_lba == shape.logical_blocks) sectors |= all & ~core.layout.sectors_of(at, 0, end_lba);
+  const bool none_left = core.partial_trims.add(unit, sectors) == all;
+  if (front != nullptr) front->trim(unit, sectors);
+  flusher.trim(unit, sectors);
+  const Ppn where = core.lookup(unit);
+  if (none_left && where != k_nowhere) {
+    core.deallocate(unit, where);
+    if (!core.poisoned.empty()) core.poisoned.erase(unit);
+  }
+  core.post_map_update(unit, 1);
+  if (!holds_data(unit)) {
+    core.partial_trims.forget(at, at + 1);
+    ++core.stats.units_trimmed;
+    ++core.stats.units_emptied_in_parts;
+  }
+  if (front != nullptr) front->pump();
 }
 
 void Commands::deallocate(std::uint64_t first_unit, std::uint64_t end_unit) {
   if (front != nullptr) core.stats.units_trimmed += front->discard(first_unit, end_unit);
   core.stats.units_trimmed += flusher.discard(first_unit, end_unit);
   if (front != nullptr) front->pump();
+  core.partial_trims.forget(first_unit, end_unit);
   if (core.layout.map_units > 0) core.map->deallocation(first_unit, end_unit);
   for (std::uint64_t u = core.next_touched(first_unit, end_unit); u < end_unit;
        u = core.next_touched(u + 1, end_unit)) {

@@ -85,7 +85,7 @@ std::uint64_t Commands::insert(const HostCommand& command, std::uint64_t lba, st
     buffer.mark_from_host(i);
     allocation.asked = false;
     const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(sectors - from, blocks - done));
-    buffer.merge(i, from, count, data == nullptr ? zeros.data() : data + done);
+    buffer.merge(i, from, count, data + done);
     // The last unit of a drive may reach beyond its end: nothing to keep there.
     if ((unit + 1) * sectors > shape.logical_blocks) {
       const auto inside = static_cast<std::uint32_t>(shape.logical_blocks - unit * sectors);
@@ -130,8 +130,7 @@ Task<bool> Commands::accept(HeldCommand& self, std::uint64_t lba, std::uint64_t 
       flusher.space().give_back(allocation.granted, allocation.line);
       co_return false;
     }
-    done += insert(self.command, lba + done, blocks - done, data == nullptr ? nullptr : data + done, durable,
-                   allocation);
+    done += insert(self.command, lba + done, blocks - done, data + done, durable, allocation);
     flusher.space().give_back(std::exchange(allocation.granted, 0), allocation.line);
   }
   co_return true;

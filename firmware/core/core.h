@@ -16,6 +16,7 @@
 #include "firmware/blocks/wear_policy.h"
 #include "firmware/core/decision_texts.h"
 #include "firmware/core/hooks.h"
+#include "firmware/core/partial_trims.h"
 #include "firmware/ecc/ecc_policy.h"
 #include "firmware/mapping/mapping.h"
 #include "firmware/victims/victim_policy.h"
@@ -165,6 +166,7 @@ class Core {
   bool writes_wait = false;                 ///< a write of the host waits for room in the write buffer
   std::int64_t rested = 0;                  ///< nanoseconds that passed without the simulation seeing them
   std::uint32_t cycles_before = 0;          ///< P/E cycles of every block from before the simulation
+  PartialTrims partial_trims;               ///< of logical units, wherever in flash they lie
   std::unordered_set<Lpn>
       poisoned;  ///< units whose data could not be read back when they were moved or merged
 

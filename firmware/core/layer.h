@@ -39,8 +39,7 @@ inline void copy_sectors(HostCommand& command, std::uint64_t start, std::uint64_
 class WriteAcceptor {
  public:
   virtual ~WriteAcceptor() = default;
-  /// Inserts blocks into the write buffer, waiting for room there. `data` null: zeros. False: the
-  /// drive is read-only.
+  /// Inserts blocks into the write buffer, waiting for room there. False: the drive is read-only.
   virtual Task<bool> accept(HeldCommand& held, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                             Durable* durable) = 0;
 };
@@ -81,13 +80,15 @@ class Layer {
   virtual void copy_in(Lpn unit, Ppn place, std::uint64_t need, const Stamp* stamps, Hold* hold) = 0;
 
   // ---- writes
-  /// Takes blocks (`data` null: zeros) or passes them on. False: the drive is read-only.
+  /// Takes blocks or passes them on. False: the drive is read-only.
   virtual Task<bool> write(HeldCommand& held, WriteAcceptor& below, std::uint64_t lba, std::uint64_t blocks,
                            const Stamp* data, Durable* durable) = 0;
   [[nodiscard]] virtual bool holds(Lpn unit) const = 0;
   /// Data of the units from `first` up to `end` are void. Returns how many were here and are known
   /// neither to map nor to buffer.
   virtual std::uint64_t discard(std::uint64_t first, std::uint64_t end) = 0;
+  /// The same of sectors of a unit.
+  virtual void trim(Lpn unit, std::uint64_t sectors) = 0;
 
   // ---- all of it
   /// Starts what is due to leave for the write buffer.

@@ -88,7 +88,6 @@ void WholeBlockDestination::forget_copies(ProgramJob& job) {
 // content, or nothing when they have been trimmed meanwhile. What is left to be copied on its die
 // is not read.
 Task<> WholeBlockDestination::read_modify_write(ProgramJob& job) {
-  const std::uint64_t all = core_.layout.all_sectors();
   job.on_die = same_dies(job);
   ReadBatch reads(core_, Purpose::host, address_of(job), &job.ledger);
   for (std::uint32_t n = 0; n < job.live; ++n) {
@@ -99,7 +98,7 @@ Task<> WholeBlockDestination::read_modify_write(ProgramJob& job) {
     const Ppn where = places_.lookup(unit);
     if (source != ProgramJob::k_copied) {
       WriteBuffer::Entry& entry = buffer_.entry(source);
-      if (entry.mask == all) continue;
+      if (lacks_nothing(job, n)) continue;
       if (!core_.poisoned.empty() && core_.poisoned.contains(unit)) entry.damaged = true;
       if (where == k_nowhere) {
         complete(job, n, [](std::uint32_t) { return k_zeros; });
@@ -163,6 +162,7 @@ void WholeBlockDestination::commit(ProgramJob& job) {
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
       places_.map(entry.unit);
+      note_trimmed(entry);
       completions_.note_damage(entry);
     } else if (entry.damaged && places_.mapped(entry.unit)) {
       // The newer version still waits, and may take some sectors from here.

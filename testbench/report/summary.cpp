@@ -309,6 +309,20 @@ std::vector<std::string> lifetime_with_doubt(const Json& report) {
   return items;
 }
 
+/// Why there is no write amplification, and what was programmed all the same.
+std::string no_amplification(const Json& statistics) {
+  double programmed = 0;
+  const Json* const firmware = find_group(statistics, "firmware");
+  if (firmware != nullptr && firmware->contains("flash")) {
+    for (const auto& [purpose, group] : (*firmware)["flash"].items()) {
+      if (group.is_object() && !is_value(group))
+        programmed += number_in(group, "units programmed") + number_in(group, "units padded");
+    }
+  }
+  const std::string none = "none: the host wrote nothing";
+  return programmed > 0 ? none + ", and " + count_text(programmed) + " mapping pages were programmed" : none;
+}
+
 void drive(Page& page, const Json& report, bool timed) {
   const Json& statistics = report["statistics"];
   page.gap();
@@ -319,7 +333,7 @@ void drive(Page& page, const Json& report, bool timed) {
   for (const auto& [name, heading] : k_groups) {
     if (const Json* group = find_group(statistics, name)) {
       const std::vector<std::string> items = group_items(*group);
-      page.items(heading, items.empty() ? std::vector<std::string>{"none: the host wrote nothing"} : items);
+      page.items(heading, items.empty() ? std::vector<std::string>{no_amplification(statistics)} : items);
     } else if (const Json* value = find_value(statistics, name)) {
       page.items(heading, {value_text(*value, name)});
     }

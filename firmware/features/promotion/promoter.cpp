@@ -54,7 +54,7 @@ void Promoter::on_host_read(Lpn unit, Ppn where, const Stamp* stamps) {
   }
   WriteBuffer& buffer = flusher_.buffer();
   const WriteBuffer::Index i = buffer.add(unit, WriteBuffer::k_none);
-  buffer.merge(i, 0, core_.layout.sectors, stamps);
+  buffer.merge(i, core_.layout.all_sectors() & ~core_.partial_trims.of(unit), stamps);
   buffer.entry(i).relocated = true;
   core_.hw.memory.access(MemoryKind::dram, flusher_.buffer().address_of(i), core_.layout.unit_bytes, true,
                          posted_);

@@ -12,6 +12,7 @@ struct Mix {
   std::uint32_t reads = 40;  ///< per cent; of the rest: writes, and a little of everything else
   Bytes longest = 64_KiB;
   std::uint64_t hot_blocks = 256;  ///< nine requests of ten start here
+  std::uint32_t trims = 0;         ///< per cent that are trims in place of writes, beside those few
 };
 
 /// Requests are drawn one by one; sizes are mostly short, starts are mostly hot, ends never beyond
@@ -38,7 +39,7 @@ inline Load mixed_load(const Mix& mix, const DriveSize& drive, std::uint64_t see
         const std::uint64_t kind = r.below(100);
         if (kind < mix.reads) {
           request.opcode = HostOpcode::read;
-        } else if (kind < 94) {
+        } else if (kind < 94 - mix.trims) {
           request.opcode = HostOpcode::write;
           request.force_unit_access = r.below(16) == 0;
         } else if (kind < 96) {

@@ -401,7 +401,7 @@ bool save_and_restore(Simulation& simulation) {
   return saved.at_end();
 }
 
-DriveEnd run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
+DriveEnd run_drive(const Drawn& drawn, std::uint64_t number, bool restored, std::uint32_t trims = 0) {
   Simulation simulation(drawn.config);
   const DriveSize size = simulation.drive_size();
   simulation.wear(drawn.age);
@@ -417,12 +417,14 @@ DriveEnd run_drive(const Drawn& drawn, std::uint64_t number, bool restored) {
     end.media_errors += command.status == HostStatus::media_error ? 1 : 0;
     failed_bytes += command.status == HostStatus::success ? 0 : command.bytes;
   });
-  run_loads(simulation, {.requests = 900, .depth = 16, .hot_blocks = 64}, 3, number + 100);
-  run_loads(simulation, {.requests = 900, .depth = 16, .reads = 20, .hot_blocks = 1'000'000'000}, 2,
+  run_loads(simulation, {.requests = 900, .depth = 16, .hot_blocks = 64, .trims = trims}, 3, number + 100);
+  run_loads(simulation,
+            {.requests = 900, .depth = 16, .reads = 20, .hot_blocks = 1'000'000'000, .trims = trims}, 2,
             number + 200);
   simulation.drain();
   if (restored) end.restored_whole = save_and_restore(simulation);
-  run_loads(simulation, {.requests = 600, .depth = 4, .reads = 20, .hot_blocks = 1'000'000'000}, 1,
+  run_loads(simulation,
+            {.requests = 600, .depth = 4, .reads = 20, .hot_blocks = 1'000'000'000, .trims = trims}, 1,
             number + 300);
   end.statistics = simulation.ssd().ftl().statistics();
   end.now = simulation.ssd().event_queue().now();
@@ -455,11 +457,11 @@ void check_end(const DriveEnd& end, const Drawn& drawn) {
   CHECK(end.read_all);
 }
 
-void check_drive(std::uint64_t number) {
+void check_drive(std::uint64_t number, std::uint32_t trims = 0) {
   const Drawn drawn = draw(number);
   INFO(describe(drawn));
-  const DriveEnd straight = in_child<DriveEnd>([&] { return run_drive(drawn, number, false); });
-  const DriveEnd restored = run_drive(drawn, number, true);
+  const DriveEnd straight = in_child<DriveEnd>([&] { return run_drive(drawn, number, false, trims); });
+  const DriveEnd restored = run_drive(drawn, number, true, trims);
   check_end(straight, drawn);
   check_end(restored, drawn);
   CHECK(restored.now == straight.now);
@@ -482,6 +484,13 @@ TEMPLATE_TEST_CASE_SIG("random drive", "[drive]", ((int Number), Number), 0, 1, 
 TEMPLATE_TEST_CASE_SIG("random drive that has been telling", "[drive]", ((int Number), Number), 72, 73, 77,
                        116, 152, 182, 199, 225, 326, 486, 577, 637, 680) {
   check_drive(Number);
+}
+
+// Half of what its host writes it trims, as a rule less than a mapping page.
+TEMPLATE_TEST_CASE_SIG("random drive that is trimmed in pieces", "[drive]", ((int Number), Number), 800, 801,
+                       802, 803, 804, 805, 806, 807, 808, 809, 810, 811, 812, 813, 814, 815, 816, 817, 818,
+                       819) {
+  check_drive(Number, 35);
 }
 
 // For long searches: TLMSSD_DRIVES="first last" test_drive "[.search]"
