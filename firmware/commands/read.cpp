@@ -181,7 +181,7 @@ std::uint64_t Commands::take_buffered(HostCommand& command, WriteBuffer::Index i
   const WriteBuffer::Entry& entry = buffer.entry(i);
   const std::uint64_t have = want & entry.mask;
   if (have == 0) return want;
-  if (entry.damaged) note_lost_before(command);
+  if (entry.damaged && (have & ~entry.trimmed) != 0) note_lost_before(command);
   copy_sectors(command, std::uint64_t{entry.unit} * core.layout.sectors, have, buffer.stamps(i));
   in_buffer = true;
   ++core.stats.buffer_read_hits;

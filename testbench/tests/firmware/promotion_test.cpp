@@ -161,7 +161,7 @@ TEST_CASE("a write, a trim or a power failure while data wait to be promoted end
     rig.host.wait_below(1);
     if (what == 3) rig.ftl.power_cycle();
     rig.host.drain();
-    CHECK(rig.stats().units_relocated == 0);
+    CHECK(rig.stats().units_relocated == (what == 2 ? 1 : 0));  // what is left of it is still promoted
     rig.host.verify_all();
   }
 }
