@@ -515,7 +515,9 @@ void BlockPool::check_restored(std::uint32_t n) const {
     const BlockInfo& info = info_[block];
     restored(info.state <= BlockState::retired &&
              info.mode <= (slc_.empty() ? BlockMode::native : BlockMode::slc) && info.in_flight == 0);
-    restored(info.programs <= layout_.programs_per_block && written_units(block) <= layout_.block_units);
+    // In SLC mode a block takes a program for each page, however native ones are programmed.
+    restored(info.programs <= layout_.block_units &&
+             written_units(block) <= layout_.units_of_block(info.mode));
     std::uint32_t bits = 0;
     for (std::uint32_t w = 0; w < words_per_block_; ++w)
       bits += static_cast<std::uint32_t>(std::popcount(words(block)[w]));
