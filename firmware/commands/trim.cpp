@@ -65,8 +65,8 @@ void Commands::clear(LbaRange range) {
   if (whole_first < whole_end) deallocate(whole_first, whole_end);
 }
 
-// Nothing is written for a part: of what lies in DRAM or SCM it is dropped, of what lies in flash it
-// is remembered. With the last part the unit goes.
+// Nothing is written for a part: of what lies in DRAM or SCM it is dropped, of what lies in flash
+// it is remembered. With the last part the unit goes.
 void Commands::deallocate_part(std::uint64_t at, LbaRange range) {
   const auto unit = static_cast<Lpn>(at);
   if (!holds_data(unit)) return;

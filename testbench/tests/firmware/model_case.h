@@ -355,7 +355,8 @@ class CaseRig {
     if (ftl.read_only()) return;
     REQUIRE(s.host_blocks_written == host.given.blocks_written);
     REQUIRE(s.host_units_written == host.given.units_written);
-    // What has been emptied in parts has nothing left for a trim of the whole, unless it is written again.
+    // What has been emptied in parts has nothing left for a trim of the whole, unless it is written
+    // again.
     REQUIRE(s.units_trimmed >= host.given.units_trimmed);
     REQUIRE(s.units_trimmed - s.units_emptied_in_parts <= host.given.units_trimmed);
     REQUIRE(s.unmapped_reads >= host.given.nothing_read);
