@@ -193,8 +193,8 @@ std::vector<std::string> ledger_items(const Json& ledger) {
   return share_items(std::move(parts));
 }
 
-/// The same of a percentile; where it is known whose work kept a die busy, or whose commands SATA ran
-/// alone, that stands in place of the cause.
+/// The same of a percentile; where it is known whose work kept a die busy, or whose commands SATA
+/// ran alone, that stands in place of the cause.
 std::vector<std::string> blame(const Json& percentile, bool several) {
   Shares parts;
   std::map<std::string, double> known_of;  // of a cause

@@ -93,8 +93,8 @@ struct MeasuredDrive {
   [[nodiscard]] double dies_busy_with(std::string_view work) const;
   /// The load of this name; null: there is none.
   [[nodiscard]] const MeasuredLoad* find(const std::string& name) const;
-  /// Whether `load` was at work while `asker` was, or with `or_before` before that; it was, if there
-  /// is no asker.
+  /// Whether `load` was at work while `asker` was, or with `or_before` before that; it was, if
+  /// there is no asker.
   [[nodiscard]] static bool meet(const MeasuredLoad* asker, const MeasuredLoad& load, bool or_before = false);
   /// What limits under this label, where some of a kind do by their numbers; nothing where no
   /// parameter would widen it.

@@ -24,8 +24,8 @@ struct LoneCommands {
 /// What a load asks for: no drive gives it more.
 struct DemandOfLoad {
   std::string load;
-  /// Of a load whose requests come at their times: the rate at which they were due, in those at which
-  /// they were done, 1 or more; 0: it asks for all that it can get.
+  /// Of a load whose requests come at their times: the rate at which they were due, in those at
+  /// which they were done, 1 or more; 0: it asks for all that it can get.
   double times = 0;
   double paused = 0;  ///< share of its time that its own pauses take, below 1
   std::string keys;   ///< parameters of its times

@@ -150,8 +150,8 @@ constexpr std::size_t k_told = 3;  ///< causes of a percentile
 /// The first remedies of a percentile's ledger, largest first; reads and writes of other loads by
 /// name. A program holds data of all loads: it is shared out by what they wrote. So is what a read
 /// waited for the write buffer, which was behind a write of its blocks. Who waits in a queue while
-/// those of others have all that the drive takes at once waits for them. A wait of no die's own that
-/// is for reads is shared out by what the loads read; what is written waits for them as the
+/// those of others have all that the drive takes at once waits for them. A wait of no die's own
+/// that is for reads is shared out by what the loads read; what is written waits for them as the
 /// scheduling of the dies has it. Who waits in the queue of SATA behind flushes and trims waits for
 /// those.
 std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const MeasuredDrive& drive) {

@@ -292,8 +292,8 @@ Remedy of_cache(const MeasuredDrive& drive, const Asker& asker) {
           asker.reads ? "firmware.cache.copy_waits or firmware.cache.capacity" : "firmware.cache.capacity"};
 }
 
-/// Whether the queue of SATA stands for commands that run alone for most of the time, and for more of
-/// it than anything is busy.
+/// Whether the queue of SATA stands for commands that run alone for most of the time, and for more
+/// of it than anything is busy.
 bool alone_limits(const MeasuredDrive& drive) {
   double most = k_idle;
   for (const Utilisation& use : drive.uses)

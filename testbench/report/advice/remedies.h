@@ -53,8 +53,8 @@ double busiest_beside(const Remedy& remedy, const MeasuredDrive& drive);
 /// without that; `share`: of the run.
 Remedy of_dies(const MeasuredDrive& drive, const Asker& asker);
 
-/// Flushes and trims of the load `whose`, which SATA runs alone; empty: of all that have some, or of
-/// the one that asks. `asker`: the load that waits for them; empty: the rate of all.
+/// Flushes and trims of the load `whose`, which SATA runs alone; empty: of all that have some, or
+/// of the one that asks. `asker`: the load that waits for them; empty: the rate of all.
 Remedy of_alone(const MeasuredDrive& drive, const std::string& whose, const std::string& asker);
 
 /// What holds back a load whose requests come at their times: that it may have so many under way,
