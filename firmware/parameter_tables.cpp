@@ -137,8 +137,7 @@ const ParameterTable<GcConfig>& GcConfig::parameters() {
       ParameterTable<GcConfig>(log_parameters())
           .share("idle_target", &GcConfig::idle_target, {0, 1},
                  "free blocks of a parallel unit, as a share of its spare blocks, up to which idle time is "
-                 "used for cleaning; at most half of them, but low_water + 2 where that is more and they "
-                 "allow for it")
+                 "used for cleaning; at most half of them")
           .choice("policy", &GcConfig::policy, names(victim_family()), "which block is emptied next")
           .integer(
               "low_water", &GcConfig::low_water, {1, 1024},
@@ -148,12 +147,12 @@ const ParameterTable<GcConfig>& GcConfig::parameters() {
               "prevents that, and with less room the drive takes less all the same")
           .share("background_start", &GcConfig::background_start, {0, 1},
                  "free blocks of a parallel unit, as a share of its spare blocks, below which it is cleaned "
-                 "in the background, at least low_water + 1; 0: never, and so where the spare blocks do not "
-                 "allow for one free block beyond low_water, two that are open and one of invalid data")
+                 "in the background, at least low_water + 1; 0: never, and so where half of the spare "
+                 "blocks are fewer than low_water + 2")
           .share(
               "background_stop", &GcConfig::background_stop, {0, 1},
               "free blocks of a parallel unit, as a share of its spare blocks, at which background cleaning "
-              "stops; at most half of them, but low_water + 2 where that is more and they allow for it");
+              "stops; at most half of them");
   return table;
 }
 

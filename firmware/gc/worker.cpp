@@ -16,21 +16,18 @@ GcWorker::GcWorker(Core& core) : event_queue_(core.hw.event_queue) {
   const std::uint32_t native = core.pool.pu(0).good;
   const std::uint32_t spare = native > packed ? native - packed : 0;
   const std::uint32_t reserve = core.pool.reserve();
-  // A victim is no use without invalid units: a block's worth of them, and what is open, cannot be
-  // free.
-  const std::uint32_t open = core.pool.overhead() - reserve + core.pool.streams() - 1;
-  const std::uint32_t possible = spare > open + 1 ? spare - open - 1 : 0;
-  // More than about half of the spare cannot be kept free at a bearable price, but that of few
-  // spare blocks is hardly the reserve: then what background cleaning needs.
-  const std::uint32_t most = std::max(reserve, std::max(spare / 2, std::min(reserve + 2, possible)));
+  // More than about half of the spare cannot be kept free at a bearable price.
+  const std::uint32_t most = std::max(reserve, spare / 2);
   const auto blocks = [&](double part) { return static_cast<std::uint32_t>(std::ceil(part * spare)); };
   GcThresholds& t = thresholds_;
-  if (config.background_start > 0 && most > reserve) {
-    t.background_start =
-        std::clamp(blocks(config.background_start), reserve + 1, std::max(reserve + 1, most - 1));
-    t.background_stop =
-        std::clamp(blocks(config.background_stop), std::min(t.background_start + 1, most), most);
+  if (config.background_start > 0 && most >= reserve + 2) {
+    t.background_start = std::clamp(blocks(config.background_start), reserve + 1, most - 1);
+    t.background_stop = std::clamp(blocks(config.background_stop), t.background_start + 1, most);
   }
+  // What is open, and a block's worth of invalid units, without which a victim is no use, cannot be
+  // free.
+  const std::uint32_t open = core.pool.overhead() - reserve + core.pool.streams();
+  const std::uint32_t possible = spare > open ? spare - open : 0;
   t.good = native;
   t.may_fail = possible > t.background_stop ? possible - t.background_stop : 0;
   t.idle_target = std::clamp(blocks(config.idle_target), reserve, most);

@@ -206,8 +206,8 @@ void few_blocks(const Evidence& e) {
 void no_background(const Evidence& e) {
   if (!e.about_writes() || !e.facts.background_without_room) return;
   e.say(
-      "nothing is collected in the background: each parallel unit has too few spare blocks to keep one free "
-      "beyond firmware.gc.low_water, so that firmware.gc.background_start and background_stop play no part",
+      "nothing is collected in the background: half of the spare blocks of each parallel unit are fewer than "
+      "firmware.gc.low_water + 2, so that firmware.gc.background_start and background_stop play no part",
       "ssd.flash.spare_factor, firmware.gc.low_water or ssd.flash.part.pages_per_block");
 }
 

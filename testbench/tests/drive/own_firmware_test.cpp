@@ -395,7 +395,7 @@ namespace {
 std::string refused_charges(Picoseconds first, Picoseconds then) {
   return refused_act([first, then](firmware::Hardware& hw, HostCommand& command) {
     command.ledger.charge(Cause::space_wait, hw.event_queue.now() + first);
-    command.ledger.charge(Cause::memory, hw.event_queue.now() + then);
+    command.ledger.charge(Cause::decode, hw.event_queue.now() + then);
     hw.host.complete(command);
   });
 }

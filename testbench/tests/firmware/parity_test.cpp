@@ -237,9 +237,9 @@ TEST_CASE("parity that cannot be says so in one line") {
   CHECK_THROWS_WITH(ParityRig({.channels = 1}), Catch::Contains("firmware.parity.policy") &&
                                                     Catch::Contains("one die") &&
                                                     Catch::Contains("nearest valid: none"));
-  CHECK_THROWS_WITH(ParityRig({.blocks = 7}), Catch::Contains("firmware.parity.policy: ") &&
+  CHECK_THROWS_WITH(ParityRig({.blocks = 7}), Catch::Contains("ssd.flash.over_provisioning: ") &&
                                                   Catch::Contains("B for parity, one part in") &&
-                                                  Catch::Contains("nearest valid: none"));
+                                                  Catch::Contains("nearest valid: 250.00 %"));
   ParityRig rig;
   const auto refused = [&](const char* key) {
     CHECK_THROWS_WITH(Ftl(rig.hw.ports, rig.shape, rig.config), Catch::Contains(key));

@@ -295,7 +295,8 @@ TEST_CASE("one volume of a trace, by name") {
   CHECK(requests[0].blocks == 2);
   config.placement.volume = "h.2";
   CHECK(message_of([&] { make_loads(config, k_drive, 1); }) ==
-        "volume: 'h.2' has no request in " + file + ", expected all, h.0 or h.1; did you mean 'h.0'?");
+        "volume: 'h.2' has no request in " + file +
+            ", expected all, h.0 or h.1; did you mean 'h.0' or 'h.1'?");
 }
 
 TEST_CASE("the placement handle of a load's writes: a number, the trace's volume, or by address") {

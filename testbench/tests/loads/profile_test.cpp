@@ -274,7 +274,7 @@ TEST_CASE("volumes that are not known, and scales that leave nothing") {
   CHECK(message_of([] { make_loads(profile_config("prxy_2", 1), k_drive_4kn, 1); }) ==
         "profile: 'prxy_2' is not known, expected prxy_0, proj_0, hm_0, web_1, prxy_1, proj_3 or src2_1; did "
         "you mean "
-        "'prxy_0'?");
+        "'prxy_0' or 'prxy_1'?");
   CHECK(message_of([] { plan_profile(find_volume("web_1"), 1e-6); }) ==
         "scale: 1e-06 leaves nothing of web_1");
   for (const double scale : {0.0, -1.0, 1.5, std::nan("")}) {

@@ -121,20 +121,20 @@ TEST_CASE("a pSLC that is too large, and the nearest that is not", "[program]") 
   for (const char* size : {"static: 100 %", "static: 6 MiB", "static: 31 MiB"}) {
     const std::string blocks =
         size == std::string("static: 100 %") ? "128" : std::string(size).substr(8, size[9] == ' ' ? 1 : 2);
-    refused(k_static, size, "5242880 B",
+    refused(k_static, size, "5 MiB",
             "@:14: firmware.pslc.static: " + blocks +
                 " blocks of each parallel unit would always be in SLC mode, but of its 32, 23 have to hold "
                 "the data "
                 "and 4 are set "
                 "aside");
   }
-  accepted(k_static, "static: 5242880 B");
+  accepted(k_static, "static: 5 MiB");
   refused(
-      k_dynamic, "dynamic: 32 MiB", "32505856 B",
+      k_dynamic, "dynamic: 32 MiB", "31 MiB",
       "@:14: firmware.pslc.dynamic: 32 blocks of each parallel unit might be in SLC mode, but it has only 31 "
       "beside the static "
       "ones");
-  accepted(k_dynamic, "dynamic: 32505856 B");
+  accepted(k_dynamic, "dynamic: 31 MiB");
   refused("40 %", "5 %", "19.07 %",
           "@:7: ssd.flash.over_provisioning: 31207 logical blocks need 31207 mapping pages, but of the 32768 "
           "on flash only "

@@ -125,7 +125,7 @@ TEST_CASE("bad kinds of decisions and bad breaks are one line", "[program]") {
     CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     CHECK(outcome.err.find(text) != std::string::npos);
   };
-  refused({"--set", "report.decisions=[gcc]"}, "did you mean 'gc'?");
+  refused({"--set", "report.decisions=[gcc]"}, "did you mean 'gc' or 'ecc'?");
   refused({"--set", "report.decisions=[gc]", "--set", "report.decision_filter.lpn=[4, 2]"}, "ends before");
   refused({"--break", "tim=1s"}, "did you mean 'time'?");
   refused({"--break", "time=1 fortnight"}, "--break");

@@ -51,8 +51,11 @@ TEST_CASE("the resolved scenario of a drive with other firmware is one of such a
   const std::string checked = project.good({"check", folder / "drive.yaml"});
   CHECK(checked.find("gc_stop: 9 %") != std::string::npos);
   CHECK(checked.find("unit: ") != std::string::npos);
-  for (const char* const section : {"  gc:", "  cache:", "  buffer:", "  pslc:", "  promotion:", "scheme:"})
+  for (const char* const section :
+       {"\n  gc:", "\n  cache:", "\n  buffer:", "\n  pslc:", "\n  promotion:", "scheme:"}) {
+    INFO(section << " in " << checked);
     CHECK(checked.find(section) == std::string::npos);
+  }
   CHECK(project.good({"check", folder.write("checked.yaml", checked)}) == checked);
   const Json json = Json::parse(project.good({"check", folder / "drive.yaml", "--json"})).at("scenario");
   CHECK(json["firmware"]["mapping"].size() == 1);
