@@ -198,13 +198,15 @@ void few_blocks(const Evidence& e) {
   if (!e.facts.own_firmware || !e.about_writes() || e.facts.blocks_of_spare >= k_blocks_of_spare) return;
   e.say(fmt::format("each parallel unit has {:.1f} blocks of spare flash, of which four or so are "
                     "always open or in reserve: collection works with less than the drive seems "
-                    "to have",
-                    e.facts.blocks_of_spare),
+                    "to have{}",
+                    e.facts.blocks_of_spare,
+                    e.facts.background_without_room ? ", and never in the background" : ""),
         "ssd.flash.part.pages_per_block");
 }
 
 void no_background(const Evidence& e) {
-  if (!e.about_writes() || !e.facts.background_without_room) return;
+  const bool told = e.facts.own_firmware && e.facts.blocks_of_spare < k_blocks_of_spare;  // few-blocks
+  if (told || !e.about_writes() || !e.facts.background_without_room) return;
   e.say(
       "nothing is collected in the background: half of the spare blocks of each parallel unit are fewer than "
       "firmware.gc.low_water + 2, so that firmware.gc.background_start and background_stop play no part",

@@ -105,7 +105,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
        {"ssd.flash.reliability={model: power-law}", "firmware.ecc={policy: fixed, code: bch}",
         "firmware.refresh={policy: limits, errors: 61}"}},
       {"few-blocks", {"ssd.flash.part.pages_per_block=512"}},
-      {"no-background", {"ssd.flash.part.pages_per_block=512"}},
+      {"no-background", {"ssd.flash.part.pages_per_block=64", "firmware.gc.low_water=15"}},
       {"pslc-worn-out", {}, k_worn_pslc},
       {"not-measured",
        {"load.0.ramp_requests=0"},
