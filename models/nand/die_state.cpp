@@ -530,8 +530,8 @@ DieState::GrownBad DieState::grown_bad(std::uint32_t plane, BlockId block) const
   return {!replaced && wear(p, block) >= from, at_erase, page};
 }
 
-/// Whether the program `op` fails in this plane.
-bool DieState::program_fails(const FlashOp& op, std::uint32_t plane) const {
+/// Whether the block has gone bad, and the program `op` of it fails.
+bool DieState::is_bad_page(const FlashOp& op, std::uint32_t plane) const {
   const GrownBad bad = grown_bad(plane, op.block);
   return bad.has && !bad.at_erase && index(op.page) + op.pages > bad.page * pages_in(op.mode);
 }

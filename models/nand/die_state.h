@@ -278,7 +278,11 @@ class DieState {
     double page = 0;        ///< of these, the ones of pages from here on, as a share of the block
   };
   [[nodiscard]] GrownBad grown_bad(std::uint32_t plane, BlockId block) const;
-  [[nodiscard]] bool program_fails(const FlashOp& op, std::uint32_t plane) const;
+  /// Whether the program `op` fails in this plane.
+  [[nodiscard]] bool program_fails(const FlashOp& op, std::uint32_t plane) const {
+    return part_.grown_bad_blocks > 0 && is_bad_page(op, plane);
+  }
+  [[nodiscard]] bool is_bad_page(const FlashOp& op, std::uint32_t plane) const;
   [[nodiscard]] std::uint32_t weighted_erases(std::size_t i) const;
   void report_modes(StatisticsSink& sink) const;
 

@@ -129,7 +129,7 @@ def test_a_drive_that_has_worn_out_is_no_good_design(folder):
     assert list(frame["status"]) == ["errors", "errors", "ok", "ok"]
     assert list(frame["iops"].isna()) == [True, True, False, False]
     assert frame["feasible"].tolist() == [None, None, True, True]
-    said = "commands failed in preconditioning: write protected; the drive has gone read-only: no spare"
+    said = "commands failed in preconditioning: write protected; the drive has gone read-only: "
     assert frame["reason"][0].startswith(said)
     assert f"2 errors: {frame['reason'][0]}" in list(report.lines(folder / "out"))
     assert (folder / "again/results.csv").read_bytes() == (folder / "out/results.csv").read_bytes()

@@ -234,4 +234,7 @@ def test_a_drive_whose_commands_fail_is_refused(drive: Path, capsys: pytest.Capt
     drive.write_text(DRIVE.replace("{planes: 1", "{endurance: 1, planes: 1"))
     words = ["pts", str(drive), "-o", "out", "--tests", "write-saturation", "--jobs", "1"]
     assert cli.main(words) == 2
-    assert "yaml: commands failed: write protected; the drive has gone read-only: " in capsys.readouterr().err
+    assert (
+        "yaml: commands failed: write protected; the drive has gone read-only: "
+        in capsys.readouterr().err
+    )

@@ -9,7 +9,9 @@ import re
 from collections.abc import Mapping
 
 ACCEPT = "run.errors: accept takes such runs as they are"
-FAILED = re.compile(r"(?:(preconditioning|warm-up): )?\d+ commands failed, the first: .*? at \S+ s: (.*)")
+FAILED = re.compile(
+    r"(?:(preconditioning|warm-up): )?\d+ commands failed, the first: .*? at \S+ s: (.*)"
+)
 """A warning of report.json."""
 
 
