@@ -62,10 +62,12 @@ void check_own_units(const DriveShape& shape, const Layout& layout, const Firmwa
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
     if (!choice.is_on() || info.too_many_units == nullptr) continue;
-    const InputError error = info.too_many_units(choice, layout.feature_units * layout.unit_bytes, left);
+    const auto error = [&] {
+      return info.too_many_units(choice, layout.feature_units * layout.unit_bytes, left);
+    };
     const std::uint64_t most = largest_logical_units(shape, layout, config);
-    if (error.complaint().proposal || most == 0) throw error;
-    throw refusal("ssd.flash.over_provisioning", error.complaint().what, spare_for(layout, most));
+    if (error().complaint().proposal || most == 0) throw error();
+    throw refusal("ssd.flash.over_provisioning", error().complaint().what, spare_for(layout, most));
   }
 }
 
