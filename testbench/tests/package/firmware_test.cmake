@@ -25,9 +25,9 @@ foreach(language c c++)
     --set ssd.flash.reliability=parts/reliability/tlc-72l.yaml)
   expect(2 ": ssd.flash.over_provisioning: leaves less than 5 spare blocks in a plane" ${program} --plugin ${plugin} check ${project}/drive.yaml --set ssd.flash.over_provisioning=2%)
   # What is written of a drive with it can be run and checked as it is.
-  expect(0 "" ${program} run ${project}/drive.yaml -q --set plugins=[${plugin}] --out ${WORK}/written-${language})
-  expect(0 "" ${program} run ${WORK}/written-${language}/scenario.yaml -q --out ${WORK}/again-${language})
-  expect(0 "" ${program} check ${WORK}/written-${language}/scenario.yaml)
+  expect(0 "" ${program} --plugin ${plugin} run ${project}/drive.yaml -q --out ${WORK}/written-${language})
+  expect(0 "" ${program} --plugin ${plugin} run ${WORK}/written-${language}/scenario.yaml -q --out ${WORK}/again-${language})
+  expect(0 "" ${program} --plugin ${plugin} check ${WORK}/written-${language}/scenario.yaml)
 endforeach()
 # It writes through: no flush and no force unit access is to blame for that, and few spare blocks mean nothing to it.
 expect(0 "" ${program} --plugin ${WORK}/project-c++/build/libmy_ftl.so run ${WORK}/project-c++/drive.yaml -q --out ${WORK}/through

@@ -67,7 +67,7 @@ string(JSON title ERROR_VARIABLE wrong GET "${output}" title)
 if(wrong OR NOT errors MATCHES "Warning: refresh: row late")
   message(FATAL_ERROR "a memory that warns: ${wrong}; standard error has\n${errors}")
 endif()
-expect(2 "ssd.dram.capacity: 64 MiB is more than model faulty holds; nearest valid: 1 MiB" ${run} --set ssd.dram.fault=tiny)
+expect(2 "ssd.dram.model: faulty holds 1 MiB, too little for this drive: " ${run} --set ssd.dram.fault=tiny)
 # The kit goes on where the simulation does not.
 set(conform ${program} --plugin ${WORK}/build/libfaulty.so conform memory faulty)
 expect(1 "  it has ended the simulation (sc_stop()) (loosely timed)" ${conform} --set ssd.dram.fault=stops)
