@@ -262,7 +262,7 @@ def whole_run(report, by_software, waits):
     if by_software or not host:
         return
     commands = sum(_at_drive(o)["commands"] for o in report["results"]["total"]["operations"].values())
-    fetched = sum(_value(v, "fetched") for k, v in host.items() if k.startswith("queue_"))
+    fetched = sum(_value(v, "fetched") for k, v in host.items() if k.removeprefix("queue_").isdigit())
     done = sum(_value(host, kind, "commands") for kind in ("read", "write", "flush", "trim", "write_zeroes"))
     firmware = _value(report["statistics"], "firmware", "commands")
     failed = _value(host, "failed")  # some of these the host interface refuses by itself
