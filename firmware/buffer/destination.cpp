@@ -76,7 +76,7 @@ void Destination::commit(ProgramJob& job) {
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
       core_.remap(entry.unit, core_.lookup(entry.unit), job, n, "written by the host");
-      note_trimmed(entry);
+      core_.partial_trims.rewritten(entry.unit, entry.trimmed);
       if (!entry.relocated) core_.rewritten(entry.unit);
       completions_.note_damage(entry);
     }

@@ -111,10 +111,6 @@ class Destination {
   /// Whether the entry that is unit `n` of a job lacks nothing that flash may hold: what has been
   /// trimmed of it is zeros.
   bool lacks_nothing(ProgramJob& job, std::uint32_t n);
-  /// The map points at what the job holds of the entry.
-  void note_trimmed(const WriteBuffer::Entry& entry) {
-    if (!core_.partial_trims.empty()) core_.partial_trims.rewritten(entry.unit, entry.trimmed);
-  }
   /// Address of what is programmed: its units are scattered, but the transfer stays inside the
   /// buffer.
   [[nodiscard]] std::uint64_t address_of(const ProgramJob& job) const {

@@ -162,7 +162,7 @@ void WholeBlockDestination::commit(ProgramJob& job) {
     const WriteBuffer::Entry& entry = buffer_.entry(i);
     if (entry.state == WriteBuffer::State::flying) {
       places_.map(entry.unit);
-      note_trimmed(entry);
+      core_.partial_trims.rewritten(entry.unit, entry.trimmed);
       completions_.note_damage(entry);
     } else if (entry.damaged && places_.mapped(entry.unit)) {
       // The newer version still waits, and may take some sectors from here.

@@ -67,7 +67,6 @@ std::string with_unit(const ParameterSpec& spec, std::string_view number) {
   const std::string own = spec.usual_unit.empty() ? unit_of_default(spec) : std::string(spec.usual_unit);
   const std::string_view of_kind = own.empty() ? texts.usual : std::string_view(own);
   // Long numbers of sizes and bandwidths are copied from where these are in bytes.
-  constexpr std::size_t k_digits_of_bytes = 7;
   const bool in_bytes = (spec.kind == Kind::bytes || spec.kind == Kind::bandwidth) &&
                         number.size() >= k_digits_of_bytes &&
                         number.find_first_not_of("0123456789") == std::string_view::npos;

@@ -24,6 +24,10 @@
 
 namespace tlmssd {
 
+/// A number of so many digits without a unit is taken for bytes: such are copied from where sizes
+/// and bandwidths are in bytes.
+inline constexpr std::size_t k_digits_of_bytes = 7;
+
 /// One scalar of the spec's kind (for a list: one element), checked against choices and range.
 Value parse_value(const ParameterSpec& spec, std::string_view text);
 

@@ -117,10 +117,8 @@ std::string did_you_mean(std::string_view word, const std::vector<std::string>& 
   std::vector<std::string> near = all_nearest(word, choices);
   if (near.empty()) return {};
   if (near.size() > k_most) near.resize(1);
-  std::string text = "; did you mean ";
-  for (std::size_t i = 0; i < near.size(); ++i)
-    text += (i == 0 ? "" : i + 1 < near.size() ? ", " : " or ") + in_quotes(near[i]);
-  return text + "?";
+  for (std::string& word_near : near) word_near = in_quotes(word_near);
+  return "; did you mean " + any_of(near) + "?";
 }
 
 std::size_t utf8_length(std::string_view text, std::size_t at) {

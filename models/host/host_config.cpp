@@ -5,6 +5,8 @@
 #include <bit>
 #include <cctype>
 #include <cmath>
+#include <cstdlib>
+#include <regex>
 #include <utility>
 
 #include "models/base/input_error.h"
@@ -19,37 +21,23 @@ constexpr std::uint32_t k_pcie_generations = 6;
 
 /// The numbers in a text, in order, each up to 100.
 std::vector<double> numbers_in(const std::string& text) {
-  constexpr double k_most = 100;
+  static const std::regex number("[0-9]+(\\.[0-9]+)?");
   std::vector<double> numbers;
-  double unit = 0;  // of the next digit, behind a point; 0: there is none, or no number
-  bool within = false;
-  for (const char c : text) {
-    if (c >= '0' && c <= '9') {
-      if (!within) numbers.push_back(0);
-      const int digit = c - '0';
-      double& number = numbers.back();
-      number = unit > 0 && within ? number + digit * unit : std::min(10 * number + digit, k_most);
-      if (within) unit /= 10;
-      within = true;
-    } else if (c == '.' && within && unit == 0) {
-      unit = 0.1;
-    } else {
-      within = false;
-      unit = 0;
-    }
-  }
+  for (std::sregex_iterator one(text.begin(), text.end(), number); one != std::sregex_iterator(); ++one)
+    numbers.push_back(std::min(std::strtod(one->str().c_str(), nullptr), 100.0));
   return numbers;
 }
 
 /// What a text may mean that is no link of `kind`: the generation and lanes, or the rate, that come
 /// nearest. Where it names nothing of the kind: what most drives have.
 std::string nearest_link(const std::string& text, LinkKind kind) {
+  constexpr std::size_t k_longest = 32;  // more says nothing
   const std::string own = kind == LinkKind::sata ? "sata" : "pcie";
   std::string lower;
   for (const char c : text) lower += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   const std::vector<double> numbers = lower.find(own) == std::string::npos
                                           ? std::vector<double>{}
-                                          : numbers_in(lower.substr(lower.find(own)));
+                                          : numbers_in(lower.substr(lower.find(own), k_longest));
   if (kind == LinkKind::sata) {
     if (numbers.empty()) return "sata6";
     return numbers[0] < 2.25 ? "sata1.5" : numbers[0] < 4.5 ? "sata3" : "sata6";

@@ -306,8 +306,8 @@ void DieState::erase(FlashOp& op, Picoseconds now) {
     block.disturb = 0;
     block.programmed_at = 0;
     block.slc = op.mode == BlockMode::slc ? 1 : 0;
-    const GrownBad bad = grown_bad(plane, op.block);
-    if ((bad.has && bad.at_erase) || worn_out(plane, index(op.block), op.mode)) {
+    const std::optional<GrownBad> bad = grown_bad(plane, op.block);
+    if ((bad && bad->at_erase) || worn_out(plane, index(op.block), op.mode)) {
       block.failed = 1;
       op.status = FlashStatus::erase_failed;
       ++counts_.erase_failures;
@@ -480,11 +480,15 @@ std::uint32_t DieState::weighted_erases(std::size_t i) const {
          static_cast<std::uint32_t>(std::uint64_t{slc} * part_.endurance / part_.endurance_in_slc_mode());
 }
 
+RandomStream DieState::draws(std::uint32_t plane, BlockId block, std::string_view of) const {
+  const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(plane, index(block));
+  return {seed_ ^ (place * k_golden), of};
+}
+
 std::uint32_t DieState::endurance(PlaneId plane, BlockId block, BlockMode mode) const {
   const std::uint32_t mean = mode == BlockMode::slc ? part_.endurance_in_slc_mode() : part_.endurance;
   if (mean == 0 || part_.endurance_spread == 0) return mean;
-  const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(index(plane), index(block));
-  RandomStream stream(seed_ ^ (place * k_golden), "block endurance");
+  RandomStream stream = draws(index(plane), block, "block endurance");
   const double deviation =
       std::clamp(stream.normal(), -NandPart::k_spread_cut_off, NandPart::k_spread_cut_off) *
       part_.endurance_spread;
@@ -517,23 +521,22 @@ bool DieState::worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode
   return native * endurance_slc + slc * endurance_native > endurance_native * endurance_slc;
 }
 
-DieState::GrownBad DieState::grown_bad(std::uint32_t plane, BlockId block) const {
+std::optional<DieState::GrownBad> DieState::grown_bad(std::uint32_t plane, BlockId block) const {
   if (part_.grown_bad_blocks == 0 || part_.endurance == 0) return {};
-  const std::uint64_t place = (std::uint64_t{index(die_)} << 40U) ^ at(plane, index(block));
-  RandomStream stream(seed_ ^ (place * k_golden), "grown bad blocks");
+  RandomStream stream = draws(plane, block, "grown bad blocks");
   if (stream.uniform() >= part_.grown_bad_blocks) return {};
-  const double from = stream.uniform();
+  const double from = stream.uniform();  // of its life
   const bool at_erase = stream.uniform() < 0.5;
   const double page = stream.uniform();
-  const PlaneId p{plane};
-  const bool replaced = from * endurance(p, block) < cycles_before_;
-  return {!replaced && wear(p, block) >= from, at_erase, page};
+  const bool replaced = from * endurance(PlaneId{plane}, block) < cycles_before_;
+  if (replaced || wear(PlaneId{plane}, block) < from) return {};
+  return GrownBad{at_erase, page};
 }
 
 /// Whether the block has gone bad, and the program `op` of it fails.
 bool DieState::is_bad_page(const FlashOp& op, std::uint32_t plane) const {
-  const GrownBad bad = grown_bad(plane, op.block);
-  return bad.has && !bad.at_erase && index(op.page) + op.pages > bad.page * pages_in(op.mode);
+  const std::optional<GrownBad> bad = grown_bad(plane, op.block);
+  return bad && !bad->at_erase && index(op.page) + op.pages > bad->page * pages_in(op.mode);
 }
 
 }  // namespace tlmssd

@@ -34,11 +34,14 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/base/archive.h"
 #include "models/base/flash_op.h"
+#include "models/base/random.h"
 #include "models/base/sparse_array.h"
 #include "models/base/statistics.h"
 #include "models/nand/content_store.h"
@@ -271,13 +274,14 @@ class DieState {
   void archive_content(Archive& a, std::uint64_t i);
   void archive_fill(Archive& a);
   [[nodiscard]] bool worn_out(std::uint32_t plane, std::uint32_t block, BlockMode mode) const;
-  /// When a block goes bad before its endurance is used up.
+  /// How a block that has gone bad before its endurance is used up fails.
   struct GrownBad {
-    bool has = false;       ///< it is in force by now
-    bool at_erase = false;  ///< its erases fail; else programs
-    double page = 0;        ///< of these, the ones of pages from here on, as a share of the block
+    bool at_erase;  ///< its erases fail; else programs
+    double page;    ///< of these, the ones of pages from here on, as a share of the block
   };
-  [[nodiscard]] GrownBad grown_bad(std::uint32_t plane, BlockId block) const;
+  /// Draws for a block, the same whenever they are asked for: `of` names what.
+  [[nodiscard]] RandomStream draws(std::uint32_t plane, BlockId block, std::string_view of) const;
+  [[nodiscard]] std::optional<GrownBad> grown_bad(std::uint32_t plane, BlockId block) const;
   /// Whether the program `op` fails in this plane.
   [[nodiscard]] bool program_fails(const FlashOp& op, std::uint32_t plane) const {
     return part_.grown_bad_blocks > 0 && is_bad_page(op, plane);

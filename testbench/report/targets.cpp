@@ -79,7 +79,6 @@ std::string meant_by(const ParameterSpec& spec, const std::string& text) {
       candidates.push_back(multiplied(number, std::array{1'000U, 1'000'000U, 1'000'000'000U}[power]));
     candidates.push_back(number);
   } else if (unit.empty()) {
-    constexpr std::size_t k_digits_of_bytes = 7;  // copied from where rates and sizes are in bytes
     if (number.size() >= k_digits_of_bytes) candidates.push_back(acceptable(spec, text));
     const std::string_view usual = example(spec.kind);
     candidates.push_back(number + std::string(usual.substr(usual.find(' '))));

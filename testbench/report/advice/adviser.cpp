@@ -193,9 +193,13 @@ void reads_not_cached(const Evidence& e) {
   }
 }
 
+/// What another's firmware keeps open is not known.
+bool has_few_blocks(const Evidence& e) {
+  return e.facts.own_firmware && e.facts.blocks_of_spare < k_blocks_of_spare;
+}
+
 void few_blocks(const Evidence& e) {
-  // What another's firmware keeps open is not known.
-  if (!e.facts.own_firmware || !e.about_writes() || e.facts.blocks_of_spare >= k_blocks_of_spare) return;
+  if (!e.about_writes() || !has_few_blocks(e)) return;
   e.say(fmt::format("each parallel unit has {:.1f} blocks of spare flash, of which four or so are "
                     "always open or in reserve: collection works with less than the drive seems "
                     "to have{}",
@@ -205,8 +209,8 @@ void few_blocks(const Evidence& e) {
 }
 
 void no_background(const Evidence& e) {
-  const bool told = e.facts.own_firmware && e.facts.blocks_of_spare < k_blocks_of_spare;  // few-blocks
-  if (told || !e.about_writes() || !e.facts.background_without_room) return;
+  // Of few blocks few_blocks() says it.
+  if (has_few_blocks(e) || !e.about_writes() || !e.facts.background_without_room) return;
   e.say(
       "nothing is collected in the background: half of the spare blocks of each parallel unit are fewer than "
       "firmware.gc.low_water + 2, so that firmware.gc.background_start and background_stop play no part",

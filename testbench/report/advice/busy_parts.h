@@ -91,7 +91,7 @@ struct MeasuredDrive {
   [[nodiscard]] double busy(std::string_view label) const;
   /// Share of the dies' time that goes to this work ("read", "gc", ...).
   [[nodiscard]] double dies_busy_with(std::string_view work) const;
-  /// The load of this name; null: there is none.
+  /// The load of this name; null: there is none, as of an empty name.
   [[nodiscard]] const MeasuredLoad* find(const std::string& name) const;
   /// Whether `load` was at work while `asker` was, or with `or_before` before that; it was, if
   /// there is no asker.

@@ -246,7 +246,7 @@ bool says(const std::vector<Finding>& found, const Finding& finding) {
 /// Whether a load whose own time this is spends some of it on this resource, or on waits that may
 /// come from it. Others' work keeps a resource busy beside loads that hardly ask for it.
 bool asks_for(const std::string& resource, const MeasuredDrive& drive) {
-  const MeasuredLoad* const load = drive.whose.empty() ? nullptr : drive.find(drive.whose);
+  const MeasuredLoad* const load = drive.find(drive.whose);
   if (load == nullptr) return true;
   double on_it = 0;
   for (const MeasuredLoad::Spent& spent : load->spent) {
@@ -283,7 +283,7 @@ constexpr double k_all_it_asks = 1.02;
 /// The loads whose rate this is: those of which the drive's own time is told, or all.
 template <typename Use>
 void each_rated(const MeasuredDrive& drive, const Use& use) {
-  const MeasuredLoad* const whose = drive.whose.empty() ? nullptr : drive.find(drive.whose);
+  const MeasuredLoad* const whose = drive.find(drive.whose);
   if (whose != nullptr) return use(*whose);
   for (const MeasuredLoad& load : drive.loads) use(load);
 }
@@ -340,7 +340,7 @@ void hot_dies(const Utilisation& dies, const MeasuredDrive& drive, std::vector<F
 
 /// What the time of commands goes to, as shares of it.
 TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
-  const MeasuredLoad* const asker = drive.whose.empty() ? nullptr : drive.find(drive.whose);
+  const MeasuredLoad* const asker = drive.find(drive.whose);
   TimeOfCommands time;
   for (const MeasuredLoad& load : drive.loads) {
     if (!MeasuredDrive::meet(asker, load)) continue;
@@ -436,17 +436,17 @@ void padded(const MeasuredDrive& drive, const Json& amplification, std::vector<F
   if (padding == 0 || padding < number_in(amplification, "host")) return;
   const bool through = drive.limits.writes_through;
   if (!through && !host_waits_for_programs(drive)) return;
-  std::string why = "flushes or force unit access send data to";
-  std::string look_at = "the host's flushes and force unit access";
-  if (through) why = "each write goes to";
   // What another's firmware waits for is not known, where there are no flushes.
-  if (!drive.limits.own_firmware && !flushes(drive)) why = "writes go to";
-  if (!why.starts_with("flushes")) look_at.clear();
+  const bool forced = !through && (drive.limits.own_firmware || flushes(drive));
+  const char* const why = through  ? "each write goes to"
+                          : forced ? "flushes or force unit access send data to"
+                                   : "writes go to";
   found.push_back({"padding",
                    fmt::format("padding: {} of what was programmed holds no data: {} flash before others "
                                "fill the program unit",
                                share_text(padding / number_in(amplification, "total")), why),
-                   look_at, through ? "firmware.buffer.mode" : ""});
+                   forced ? "the host's flushes and force unit access" : "",
+                   through ? "firmware.buffer.mode" : ""});
 }
 
 /// What else dies that limit program with the host's data, where most of their time goes to what is

@@ -19,7 +19,8 @@ struct block { int32_t valid, next, readers, programs, erases, state, failed; };
 struct entry { int32_t lpn, state, stale, before, after; uint64_t seq; };
 struct pu { int32_t open[STREAMS], free, good, programs, victim, at, copying; };
 struct state { int32_t head, tail, waiting, used, empty, turn, read_only; uint64_t seq, force, victims, moved; };
-struct job; /* a command under way */
+struct job;     /* a command under way */
+struct program; /* a program or a collection under way */
 
 struct ftl {
   struct tlmssd_host* host;
@@ -31,6 +32,7 @@ struct ftl {
   struct pu* pu;
   struct state s;
   struct job *jobs, *blocked, **last_blocked;
+  struct program* all;
   int32_t programs, collecting, draining, pumping;
 };
 
@@ -47,7 +49,11 @@ struct job {
   uint64_t buffered;
 };
 struct part { struct job* job; int32_t ppn, units; };
-struct program { struct ftl* f; int32_t pu, stream, n, base, reads, from[256], id[256]; };
+struct program {
+  struct ftl* f;
+  struct program *next, **back;
+  int32_t pu, stream, n, base, reads, from[256], id[256];
+};
 
 static void pump(struct ftl* f);
 static void collect(struct ftl* f, int32_t pu);
@@ -148,17 +154,38 @@ static void free_entry(struct ftl* f, int32_t e) {
     if (job->flushing > 0 && entry->seq <= job->seq) --job->flushing;
 }
 
+/* ---- what is under way */
+
+static struct program* new_program(struct ftl* f, int32_t pu) {
+  struct program* p = calloc(1, sizeof *p);
+  p->f = f;
+  p->pu = pu;
+  p->next = f->all;
+  p->back = &f->all;
+  if (p->next != NULL) p->next->back = &p->next;
+  f->all = p;
+  return p;
+}
+static void free_program(struct program* p) {
+  *p->back = p->next;
+  if (p->next != NULL) p->next->back = p->back;
+  free(p);
+}
+static void free_job(struct job* job) {
+  struct job** at = &job->f->jobs;
+  while (*at != job) at = &(*at)->next;
+  *at = job->next;
+  free(job->parts);
+  free(job);
+}
+
 /* ---- commands */
 
 static void ended(void* self) {
   struct job* job = self;
   struct ftl* f = job->f;
-  struct job** at = &f->jobs;
   tlmssd_complete(f->host, job->c, job->status);
-  while (*at != job) at = &(*at)->next;
-  *at = job->next;
-  free(job->parts);
-  free(job);
+  free_job(job);
   pump(f);
 }
 static void finish(struct job* job) {
@@ -181,11 +208,8 @@ static int beyond(const struct ftl* f, uint64_t lba, uint64_t blocks) {
 static void unpin(struct ftl* f, struct block* block) {
   int32_t pu = (int32_t)(block - f->block) / (int32_t)f->shape.blocks;
   if (--block->readers > 0 || f->pu[pu].copying >= 0) return;
-  struct program* p = calloc(1, sizeof *p);
-  p->f = f;
-  p->pu = pu;
   f->pu[pu].copying = 1;
-  gather(p);
+  gather(new_program(f, pu));
 }
 
 /* ---- reads */
@@ -286,6 +310,7 @@ static void filled(void* self, const struct tlmssd_result* result) {
   int32_t e = part->units;
   unpin(f, block_of(f, part->ppn));
   free(part);
+  job->parts = NULL;
   if (result->status != TLMSSD_OK) job->status = TLMSSD_MEDIA_ERROR;
   enqueue(f, e);
   store(job);
@@ -317,7 +342,7 @@ static int store_unit(struct job* job, int32_t lpn, uint64_t lba, uint64_t block
   if (f->s.used == f->entries) return 0;
   e = new_entry(f, lpn);
   if (old == NONE && !whole && f->map[lpn] >= 0) {
-    struct part* part = calloc(1, sizeof *part);
+    struct part* part = job->parts = calloc(1, sizeof *part);
     uint32_t buffer = (uint32_t)e;
     struct tlmssd_flash op;
     part->job = job;
@@ -396,7 +421,7 @@ static void program_done(void* self, const struct tlmssd_result* result) {
   --f->pu[p->pu].programs;
   --f->programs;
   collect(f, p->pu);
-  free(p);
+  free_program(p);
   pump(f);
 }
 static void program_now(void* self) {
@@ -441,9 +466,7 @@ static void dispatch(struct ftl* f) {
       if (f->programs == 0 && f->collecting == 0) go_read_only(f); /* nothing can make room any more */
       return;
     }
-    struct program* p = calloc(1, sizeof *p);
-    p->f = f;
-    p->pu = n;
+    struct program* p = new_program(f, n);
     p->stream = HOST;
     p->base = base;
     while (p->n < f->pu_units && f->s.waiting > 0) {
@@ -493,7 +516,7 @@ static void end_collection(struct program* p) {
   --f->collecting;
   collect(f, p->pu);
   if (f->pu[p->pu].victim == NONE) f->pu[p->pu].copying = 0;
-  free(p);
+  free_program(p);
   pump(f);
 }
 static void erased(void* self, const struct tlmssd_result* result) {
@@ -581,7 +604,7 @@ static void gather(void* self) {
   const struct tlmssd_work work[] = {{TLMSSD_STAGE_GC, (uint32_t)p->n}, {TLMSSD_STAGE_FLASH, p->n > 0 ? (uint32_t)p->reads : 1}};
   if (p->n == 0 && f->block[pu->victim].readers > 0) { /* the last of its reads comes back here */
     pu->copying = -1;
-    free(p);
+    free_program(p);
     return;
   }
   tlmssd_run(f->host, NULL, work, 2, p->n > 0 ? copy_now : erase_now, p);
@@ -602,16 +625,13 @@ static void collect(struct ftl* f, int32_t n) {
              (int)f->block[best].valid);
     tlmssd_note(f->host, "victim", why, TLMSSD_NO_UNIT);
   }
-  struct program* p = calloc(1, sizeof *p);
   const struct tlmssd_work work = {TLMSSD_STAGE_GC, 1};
-  p->f = f;
-  p->pu = n;
   pu->victim = best;
   pu->at = best * f->block_units;
   pu->copying = 1;
   ++f->s.victims;
   ++f->collecting;
-  tlmssd_run(f->host, NULL, &work, 1, gather, p);
+  tlmssd_run(f->host, NULL, &work, 1, gather, new_program(f, n));
 }
 
 /* ---- what the emulator asks */
@@ -680,6 +700,8 @@ static void archive(void* self, struct tlmssd_archive* a) {
 }
 static void destroy(void* self) {
   struct ftl* f = self;
+  while (f->all != NULL) free_program(f->all);
+  while (f->jobs != NULL) free_job(f->jobs);
   free(f->map), free(f->cached), free(f->lpn_at), free(f->block), free(f->entry), free(f->pu), free(f);
 }
 static void* array(size_t count, size_t size, int fill) {
