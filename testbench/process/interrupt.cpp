@@ -164,8 +164,8 @@ InterruptGuard::~InterruptGuard() {
   handlers_.reset();
 }
 
-InterruptNotice::InterruptNotice(InterruptGuard::Culprit culprit)
-    : handlers_((noticed = culprit, &on_noticed)) {}
+InterruptNotice::InterruptNotice(InterruptGuard::Culprit whose)
+    : handlers_((noticed = whose, &on_noticed)) {}
 
 InterruptNotice::~InterruptNotice() {
   noticed = nullptr;

@@ -68,7 +68,7 @@ class InterruptGuard {
 /// within has its way as long as it lives.
 class InterruptNotice {
  public:
-  explicit InterruptNotice(InterruptGuard::Culprit culprit);
+  explicit InterruptNotice(InterruptGuard::Culprit whose);
   ~InterruptNotice();
   InterruptNotice(const InterruptNotice&) = delete;
   InterruptNotice& operator=(const InterruptNotice&) = delete;
