@@ -164,8 +164,7 @@ InterruptGuard::~InterruptGuard() {
   handlers_.reset();
 }
 
-InterruptNotice::InterruptNotice(InterruptGuard::Culprit whose)
-    : handlers_((noticed = whose, &on_noticed)) {}
+InterruptNotice::InterruptNotice(InterruptGuard::Culprit whose) : handlers_((noticed = whose, &on_noticed)) {}
 
 InterruptNotice::~InterruptNotice() {
   noticed = nullptr;

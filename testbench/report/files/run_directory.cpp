@@ -18,17 +18,17 @@ namespace tlmssd {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr const char* k_list = ".tlmssd-run";
+constexpr const char* k_list_of_files = ".tlmssd-run";
 constexpr std::size_t k_longest_list = 65536;
 
 /// Every name that a result of the program may have.
-constexpr std::array<std::string_view, 10> k_names = {
+constexpr std::array<std::string_view, 10> k_file_names = {
     "scenario.yaml", "report.json",     "report.html",      "fio.json",          "run.json",
     "commands.csv",  "commands.csv.gz", "commands.csv.zst", "timeline.perfetto", "decisions.jsonl"};
 
 /// And those of plug-ins.
 std::vector<std::string> result_names() {
-  std::vector<std::string> names(k_names.begin(), k_names.end());
+  std::vector<std::string> names(k_file_names.begin(), k_file_names.end());
   for (const auto& [writer, file] : report_writers().files()) names.push_back(file);
   return names;
 }
@@ -56,13 +56,13 @@ bool is_file(const fs::path& path) {
 
 /// What the list in `folder` says tlmssd has written there; nothing when it holds no list.
 std::vector<std::string> listed(const fs::path& folder) {
-  if (!is_file(folder / k_list)) return {};
-  InputFile file((folder / k_list).string());
+  if (!is_file(folder / k_list_of_files)) return {};
+  InputFile file((folder / k_list_of_files).string());
   std::string text(k_longest_list, '\0');
   std::size_t size = 0;
   while (const std::size_t got = file.read(text.data() + size, text.size() - size)) size += got;
   text.resize(size);
-  if (text.empty()) return {k_names.begin(), k_names.end()};
+  if (text.empty()) return {k_file_names.begin(), k_file_names.end()};
   std::vector<std::string> names;
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
@@ -110,13 +110,13 @@ void expect_replaceable(const fs::path& folder, Replace replace, const OtherFile
                      std::string("is ") + kind_of_file(mode) + ", expected a folder or a name that is free");
   }
   const bool force = replace == Replace::any_file;
-  if (!force && !is_file(folder / k_list) && !holds_nothing(folder, others.snapshot)) {
+  if (!force && !is_file(folder / k_list_of_files) && !holds_nothing(folder, others.snapshot)) {
     throw InputError(
         folder.string(), 0,
         "holds files and was not written by tlmssd; choose another folder, or add the results to it "
         "with --force");
   }
-  expect_file_or_nothing(folder / k_list);
+  expect_file_or_nothing(folder / k_list_of_files);
   const std::vector<std::string> ours = listed(folder);
   for (const std::string& name : result_names()) {
     const fs::path file = folder / name;
@@ -228,7 +228,7 @@ void RunDirectory::check_snapshot(const std::string& target) const {
     throw InputError("--out " + target + " and --save-snapshot " + others_.snapshot +
                      ": one cannot be a folder where the other is a file; choose two names");
   }
-  if (snapshot.parent_path() == results && (is_result_name(name) || name == k_list)) {
+  if (snapshot.parent_path() == results && (is_result_name(name) || name == k_list_of_files)) {
     throw InputError("--out " + target + " and --save-snapshot " + others_.snapshot +
                      ": results have a file of that name, too; choose another name for the snapshot");
   }
@@ -286,8 +286,8 @@ void RunDirectory::commit_only(std::string_view name) {
 void RunDirectory::write_list(const std::vector<std::string>& names) const {
   std::string text;
   for (const std::string& name : names) text += name + "\n";
-  write_file(staging_->path() / k_list, text.empty() ? "\n" : text, target_ / k_list);
-  sync_to_disk(staging_->path() / k_list);
+  write_file(staging_->path() / k_list_of_files, text.empty() ? "\n" : text, target_ / k_list_of_files);
+  sync_to_disk(staging_->path() / k_list_of_files);
 }
 
 void RunDirectory::commit() {
@@ -330,13 +330,13 @@ void RunDirectory::replace_files() {
   std::remove_copy_if(old.begin(), old.end(), std::back_inserter(both), is_new);
   Replacement replacement(staging_->path(), target_);
   write_list(both);
-  replacement.put(k_list);
+  replacement.put(k_list_of_files);
   for (const std::string& name : names_) replacement.put(name);
   for (const std::string& name : old) {
     if (!is_new(name)) replacement.take_away(name);
   }
   write_list(names_);
-  replacement.put(k_list);
+  replacement.put(k_list_of_files);
   replacement.keep();
   sync_to_disk(target_);
 }
