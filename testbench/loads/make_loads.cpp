@@ -1,6 +1,5 @@
 // From what a scenario says to loads that can be run.
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
@@ -14,8 +13,9 @@
 #include "testbench/loads/generator/generator.h"
 #include "testbench/loads/load.h"
 #include "testbench/loads/profile_load.h"
+#include "testbench/loads/recorded_time.h"
 #include "testbench/loads/requests/request_family.h"
-#include "testbench/loads/traces/trace_reader.h"
+#include "testbench/loads/trace_load.h"
 
 namespace tlmssd {
 
@@ -24,258 +24,6 @@ namespace {
 std::string path_of(const std::string& file, const std::string& directory) {
   const std::filesystem::path path(file);
   return path.is_absolute() || directory.empty() ? file : (std::filesystem::path(directory) / path).string();
-}
-
-using LongTime = __int128;
-
-constexpr Picoseconds k_longest_load = Picoseconds{1} << 62U;
-constexpr const char* k_longest_text = "53 days of simulated time";
-
-/// Nothing: later than `k_longest_load`.
-std::optional<Picoseconds> scaled(LongTime time, double time_scale) {
-  if (time_scale == 1)
-    return time > k_longest_load ? std::nullopt : std::optional(static_cast<Picoseconds>(time));
-  const double product = static_cast<double>(time) * time_scale;
-  if (product > static_cast<double>(k_longest_load)) return std::nullopt;
-  return static_cast<Picoseconds>(std::llround(product));
-}
-
-/// Times of which the pauses between them are cut to a longest one; 0: they are left alone.
-class ShortPauses {
- public:
-  explicit ShortPauses(LongTime longest) : longest_(longest) {}
-  /// The first time stays as it is, and so do those that lie back.
-  LongTime operator()(LongTime time) {
-    if (longest_ == 0) return time;
-    if (any_ && time - last_ > longest_) cut_ += time - last_ - longest_;
-    any_ = true;
-    last_ = std::max(last_, time);
-    return time - cut_;
-  }
-  [[nodiscard]] LongTime cut() const { return cut_; }
-
- private:
-  LongTime longest_;
-  LongTime last_ = 0;
-  LongTime cut_ = 0;
-  bool any_ = false;
-};
-
-/// The longest pause in recorded time.
-LongTime longest_pause(const OpenLoopConfig& config) {
-  if (config.longest_gap == 0) return 0;
-  return std::max<LongTime>(
-      static_cast<LongTime>(static_cast<double>(config.longest_gap) / config.time_scale), 1);
-}
-
-// --------------------------------------------------------------------------------------------------------------------- traces
-
-/// What one pass over the part of the trace to be replayed found.
-struct Scan {
-  LoadExtent extent;
-  std::uint32_t only_volume = PlacedSource::k_all_volumes;
-  LongTime first = 0;
-  LongTime last = 0;
-  LongTime cut = 0;  ///< of pauses
-  bool has_times = true;
-  std::string description;
-  std::uint64_t out_of_order = 0;
-  std::uint64_t zero_size = 0;
-};
-
-/// Whether a request is of the one volume that is replayed, or all are.
-bool is_replayed(const Request& request, std::uint32_t only_volume) {
-  return only_volume == PlacedSource::k_all_volumes || request.device == only_volume;
-}
-
-/// `volume`: the one to be replayed, whose requests alone count, or "all".
-Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& volume, LongTime longest) {
-  TraceReader reader(file);
-  ShortPauses pauses(longest);
-  Scan result;
-  Request request;
-  std::uint64_t read = 0;
-  const bool one = volume != "all";
-  while ((limits.requests == 0 || read < limits.skip + limits.requests) && reader.next(request)) {
-    if (one) {
-      if (result.only_volume == PlacedSource::k_all_volumes && reader.volumes()[request.device] == volume)
-        result.only_volume = request.device;
-      if (request.device != result.only_volume) continue;
-    }
-    if (read++ < limits.skip) continue;
-    if (request.device >= result.extent.volume_bytes.size())
-      result.extent.volume_bytes.resize(request.device + 1, 0);
-    Bytes& end = result.extent.volume_bytes[request.device];
-    end = std::max(end, request.offset + request.bytes);
-    result.last = pauses(reader.elapsed());
-    if (result.extent.requests++ == 0) result.first = result.last;
-  }
-  if (one && read == 0) {
-    throw InputError("volume: " + in_quotes(volume) + " has no request in " + file.path + ", expected all, " +
-                     any_of(reader.volumes()) + did_you_mean(volume, reader.volumes()));
-  }
-  if (result.extent.requests == 0) {
-    throw refusal("skip",
-                  fmt::format("{} leaves none of the {} requests of {}{}", limits.skip, read,
-                              one ? "volume " + in_quotes(volume) + " of " : "", file.path),
-                  std::to_string(read - 1));
-  }
-  result.cut = pauses.cut();
-  result.has_times = reader.has_times();
-  result.description = reader.description();
-  result.out_of_order = reader.out_of_order();
-  result.zero_size = reader.zero_size();
-  return result;
-}
-
-/// The part of a trace that is replayed, as often as asked, with times from its first request and
-/// scaled. Without a `time_scale` nothing asks for times, and there are none.
-class TracePart final : public RequestSource {
- public:
-  TracePart(TraceFile file, const LimitConfig& limits, const Scan& scan, std::optional<double> time_scale,
-            LongTime longest, std::uint64_t expected)
-      : file_(std::move(file)),
-        limits_(limits),
-        only_volume_(scan.only_volume),
-        first_(scan.first),
-        time_scale_(time_scale),
-        longest_(longest),
-        pauses_(longest),
-        expected_(expected) {
-    // Repetitions follow each other at the mean distance of requests.
-    const LongTime span = scan.last - scan.first;
-    period_ = span + span / static_cast<LongTime>(std::max<std::uint64_t>(scan.extent.requests - 1, 1));
-    if (time_scale) check_end(span, *time_scale);
-  }
-  bool next(Request& request) override {
-    for (;;) {
-      if (!reader_ && !begin()) return false;
-      if ((limits_.requests == 0 || taken_ < limits_.requests) && reader_->next(request)) break;
-      reader_.reset();
-    }
-    if (!is_replayed(request, only_volume_)) return true;  // passed over where it would be placed
-    ++taken_;
-    const LongTime time = pauses_(reader_->elapsed()) - first_ + period_ * (round_ - 1);
-    request.time = time_scale_ ? scaled(time, *time_scale_).value_or(k_longest_load) : 0;
-    return true;
-  }
-  [[nodiscard]] std::uint64_t expected() const override { return expected_; }
-  [[nodiscard]] std::string where() const override { return reader_ ? reader_->where() : file_.path; }
-
- private:
-  void check_end(LongTime span, double time_scale) const {
-    const auto fits = [&](std::uint64_t repeat) {
-      return scaled(span + period_ * (repeat - 1), time_scale).has_value();
-    };
-    if (!fits(1)) {
-      throw refusal(
-          "time_scale", fmt::format("{} makes the trace take more than {}", time_scale, k_longest_text),
-          fmt::format("{:.6g}", static_cast<double>(k_longest_load) / static_cast<double>(span) * 0.99999));
-    }
-    std::uint64_t most = limits_.repeat;
-    if (fits(most)) return;
-    std::uint64_t least = 1;
-    while (most - least > 1) {
-      const std::uint64_t middle = (least + most) / 2;
-      (fits(middle) ? least : most) = middle;
-    }
-    throw refusal("repeat", fmt::format("{} repetitions take more than {}", limits_.repeat, k_longest_text),
-                  std::to_string(least));
-  }
-  bool begin() {
-    if (round_ == limits_.repeat) return false;
-    ++round_;
-    taken_ = 0;
-    reader_ = std::make_unique<TraceReader>(file_);
-    pauses_ = ShortPauses(longest_);
-    Request skipped;
-    for (std::uint64_t n = 0; n < limits_.skip;) {
-      if (!reader_->next(skipped)) return false;
-      if (is_replayed(skipped, only_volume_)) ++n;
-    }
-    return true;
-  }
-  TraceFile file_;
-  LimitConfig limits_;
-  std::uint32_t only_volume_;
-  LongTime first_;
-  LongTime period_ = 0;
-  std::optional<double> time_scale_;
-  LongTime longest_;
-  ShortPauses pauses_;
-  std::uint64_t expected_;
-  std::unique_ptr<TraceReader> reader_;
-  std::uint64_t round_ = 0;
-  std::uint64_t taken_ = 0;
-};
-
-/// A request to the network's files must be a read within one of them.
-void check_file(const PlacedRequest& request, const DriveSize& drive, const PlacedSource& source) {
-  if (drive.file_size == 0 || request.opcode == HostOpcode::flush) return;
-  const std::uint64_t file_blocks = drive.file_size / drive.lba_bytes;
-  const std::uint64_t first = (request.lba - drive.first_lba) % file_blocks;
-  if (request.opcode == HostOpcode::read && first + request.blocks <= file_blocks) return;
-  throw InputError(
-      source.where(), 0,
-      fmt::format("target: files can only be read, each request within one file of {} B; this is a {} of "
-                  "{} B, {} B into a file",
-                  drive.file_size, name_of(request.opcode), Bytes{request.blocks} * drive.lba_bytes,
-                  first * drive.lba_bytes));
-}
-
-std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfig& config, const Scan& found,
-                                          const DriveSize& drive) {
-  const bool open = config.pacing.is_open();
-  const auto make = [&] {
-    auto part = std::make_unique<TracePart>(
-        file, config.limits, found, open ? std::optional(config.open.time_scale) : std::nullopt,
-        open ? longest_pause(config.open) : 0, found.extent.requests * config.limits.repeat);
-    return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive,
-                                          found.only_volume);
-  };
-  auto source = make();
-  if (source->refuses() || drive.file_size != 0) {  // find the line now, before anything has been run
-    PlacedRequest request;
-    while (source->next(request)) check_file(request, drive, *source);
-    source = make();
-  }
-  return source;
-}
-
-std::vector<Load> trace_loads(const LoadConfig& config, const DriveSize& drive,
-                              const std::string& directory) {
-  const TraceFile file{path_of(config.kind.trace, directory), config.trace, config.blkparse, config.columns,
-                       config.pacing.is_open()};
-  const bool open = config.pacing.is_open();
-  const Scan found =
-      scan(file, config.limits, config.placement.volume, open ? longest_pause(config.open) : 0);
-  if (open && !found.has_times) {
-    throw refusal("pacing", "open-loop needs time stamps, which " + file.path + " does not have",
-                  "closed-loop");
-  }
-  Load load;
-  load.name = config.kind.name.empty() ? name_in_reports(config.kind.trace) : config.kind.name;
-  load.source = place_trace(file, config, found, drive);
-  load.description = found.description + "; " + load.source->description();
-  if (found.cut > 0)
-    load.description += fmt::format("; {} of pauses left out (longest_gap)",
-                                    time_text(static_cast<double>(found.cut) * config.open.time_scale));
-  load.pacing = open ? Pacing::open_loop : Pacing::closed_loop;
-  load.queue_depth = open ? config.open.max_outstanding : config.closed.queue_depth;
-  load.queue = config.kind.queue;
-  load.longer_by = {config.limits.requests == 0 ? "repeat" : "requests"};
-  schedule(load, config.run);
-  // A load without a name of its own has the file's, which its warnings begin with.
-  const std::string whose = config.kind.name.empty() ? "" : name_in_reports(file.path) + ": ";
-  if (found.out_of_order > 0) {
-    load.warnings.push_back(
-        fmt::format("{}{} time stamps out of order, raised to the one above", whose, found.out_of_order));
-  }
-  if (found.zero_size > 0)
-    load.warnings.push_back(fmt::format("{}{} requests without size skipped", whose, found.zero_size));
-  std::vector<Load> loads;
-  loads.push_back(std::move(load));
-  return loads;
 }
 
 // ----------------------------------------------------------------------------------------------------------------- generators
@@ -395,9 +143,8 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
 
 // ------------------------------------------------------------------------------------------------------------------- profiles
 
-std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
-                                const std::string& directory) {
-  std::vector<Load> loads;
+Load profile_load(const LoadConfig& config, const DriveSize& drive, std::uint64_t seed,
+                  const std::string& directory) {
   std::vector<std::string> longer_by;
   if (config.profile.requests != 0) {
     longer_by = {"requests"};
@@ -405,19 +152,19 @@ std::vector<Load> profile_loads(const LoadConfig& config, const DriveSize& drive
     longer_by = {"scale"};
   }
   if (config.profile.traces_folder.empty()) {
-    loads.push_back(made_up_load(config, drive, seed));
-    loads.front().longer_by = longer_by;
-    return loads;
+    Load load = made_up_load(config, drive, seed);
+    load.longer_by = longer_by;
+    return load;
   }
-  const std::string folder = path_of(config.profile.traces_folder, directory);
-  const std::string file = recorded_volume(config.kind.profile, folder);
-  loads = trace_loads(recorded_load(config, file), drive, {});
-  loads.front().longer_by = longer_by;
-  loads.front().description =
-      fmt::format("the recorded volume {}, not made up: {}", config.kind.profile, loads.front().description);
+  const std::string file =
+      recorded_volume(config.kind.profile, path_of(config.profile.traces_folder, directory));
+  Load load = trace_load(recorded_load(config, file), drive, file);
+  load.longer_by = longer_by;
+  load.description =
+      fmt::format("the recorded volume {}, not made up: {}", config.kind.profile, load.description);
   if (config.profile.scale != 1)
-    loads.front().warnings.push_back("scale has no effect on a recorded volume, which is replayed as it is");
-  return loads;
+    load.warnings.push_back("scale has no effect on a recorded volume, which is replayed as it is");
+  return load;
 }
 
 // ------------------------------------------------------------------------------------------------------- sources of plug-ins
@@ -544,13 +291,19 @@ std::vector<Load> made_loads(const LoadConfig& config, const DriveSize& drive, s
   if (!config.kind.trace.empty() && drive.apps)
     throw refusal("target", "files of apps (file_cache.apps) are read by their lives, not by a trace",
                   "drive");
-  if (!config.kind.trace.empty()) return trace_loads(config, drive, directory);
+  std::vector<Load> loads;
+  if (!config.kind.trace.empty()) {
+    loads.push_back(trace_load(config, drive, path_of(config.kind.trace, directory)));
+    return loads;
+  }
   if (!config.kind.profile.empty() && drive.file_size != 0)
     throw refusal("target", "files can only be read, and a profile writes", "drive");
-  if (!config.kind.profile.empty()) return profile_loads(config, drive, seed, directory);
+  if (!config.kind.profile.empty()) {
+    loads.push_back(profile_load(config, drive, seed, directory));
+    return loads;
+  }
   if (!config.kind.fio.empty()) return fio_loads(config, drive, seed, directory);
   if (config.source != nullptr) return source_loads(config, drive, seed);
-  std::vector<Load> loads;
   add_jobs(loads, config.kind.name.empty() ? "load" : config.kind.name, config.generator, config.run,
            FioUnits::scenario, drive, seed);
   return loads;
