@@ -19,21 +19,35 @@ namespace tlmssd::firmware {
 class Flusher;
 
 class BufferSpace {
+  struct Part;
+
  public:
   /// The flusher makes the room that is waited for.
   BufferSpace(Core& core, const WriteBuffer& buffer, Flusher& flusher);
   BufferSpace(const BufferSpace&) = delete;
 
-  /// Waits for room for new entries in a line of the buffer, first come first served. granted()
-  /// then says for how many.
+  /// Waits for room for new entries in a line of the buffer. granted() then says for how many:
+  /// fewer than wanted where there are no more. Who has come in order and then wants the rest waits
+  /// for it in front of the others, so that what one command writes is not taken apart by those
+  /// behind it.
   class Reservation {
    public:
-    Reservation(BufferSpace& space, std::uint32_t wanted, std::uint8_t line = 0)
-        : space_(space), wanted_(wanted), line_(line) {}
+    enum class Turn : std::uint8_t {
+      in_order,  ///< first come, first served
+      at_once    ///< before all of those: programs may wait for what needs this room
+    };
+    Reservation(BufferSpace& space, std::uint32_t wanted, std::uint8_t line = 0, Turn turn = Turn::in_order)
+        : space_(space), wanted_(wanted), line_(line), turn_(turn) {}
     Reservation(const Reservation&) = delete;
     [[nodiscard]] bool await_ready();
     void await_suspend(std::coroutine_handle<> handle) noexcept { waiter_ = handle; }
-    void await_resume() const noexcept {}
+    void await_resume() noexcept { waits_ = false; }
+    /// What is wanted now, and in which line: granted() has been used or given back, and may be
+    /// waited for again.
+    void want(std::uint32_t entries, std::uint8_t line);
+    /// Nothing more is wanted: the turn is the next one's. To be said of a reservation that has
+    /// been granted less than it wanted; of others it has no effect.
+    void end_turn();
     /// Entries set aside for the caller, who must use each or give it back; 0: the drive is
     /// read-only.
     [[nodiscard]] std::uint32_t granted() const { return granted_; }
@@ -44,9 +58,13 @@ class BufferSpace {
 
    private:
     friend class BufferSpace;
+    /// Sets aside what there is, as far as it is wanted, and keeps the turn if that is not all.
+    void take(Part& part);
     BufferSpace& space_;
     std::uint32_t wanted_;
     std::uint8_t line_;
+    Turn turn_;
+    bool waits_ = false;  ///< or has been granted something and is about to resume
     std::uint32_t granted_ = 0;
     CollectionWait before_;
     std::coroutine_handle<> waiter_{};
@@ -62,13 +80,13 @@ class BufferSpace {
   /// Whether a new entry may be made without waiting.
   [[nodiscard]] bool room(std::uint8_t line = 0) const {
     const Part& part = part_of(line);
-    return part.waiting.empty() && free_in(part) > 0;
+    return part.next() == nullptr && free_in(part) > 0;
   }
   /// More than half of what may hold writes into SLC mode, or of the buffer when it is not shared
   /// out, is free.
   [[nodiscard]] bool half_empty() const { return free_in(parts_[0]) > parts_[0].most / 2; }
   /// A command waits for room.
-  [[nodiscard]] bool awaited() const { return !parts_[0].waiting.empty() || !parts_[1].waiting.empty(); }
+  [[nodiscard]] bool awaited() const { return parts_[0].next() != nullptr || parts_[1].next() != nullptr; }
 
   /// A program has ended.
   void note_program(const Ledger& program) { collection_.add(program); }
@@ -80,10 +98,17 @@ class BufferSpace {
   void now_read_only();
 
  private:
-  /// Who waits for room, and how much of it is theirs. All are in the first where the buffer is not
+  /// Who waits for room, and how much of it is theirs; the first in order may have had a part of
+  /// what it wants, and be at work with that. All are in the first where the buffer is not
   /// shared out between its lines.
   struct Part {
-    IntrusiveQueue<Reservation> waiting;
+    IntrusiveQueue<Reservation> at_once;
+    IntrusiveQueue<Reservation> in_order;
+    [[nodiscard]] IntrusiveQueue<Reservation>& queue_of(const Reservation& room) {
+      return room.turn_ == Reservation::Turn::at_once ? at_once : in_order;
+    }
+    /// Whose turn it is; null: none waits.
+    [[nodiscard]] Reservation* next() const { return at_once.empty() ? in_order.front() : at_once.front(); }
     std::uint32_t reserved = 0;  ///< free entries that are set aside for a caller about to resume
     std::uint32_t most = 0;      ///< entries that it may hold
   };

@@ -33,7 +33,8 @@ Task<bool> BufferedMapPages::write(Lpn page) {
   if (core_.read_only) co_return false;
   WriteBuffer::Index i = buffer.find(page);
   if (!buffer.merges(i)) {
-    BufferSpace::Reservation room(flusher_.space(), 1);
+    using Turn = BufferSpace::Reservation::Turn;
+    BufferSpace::Reservation room(flusher_.space(), 1, 0, Turn::at_once);
     co_await room;
     if (core_.read_only || room.granted() == 0) {
       flusher_.space().give_back(room.granted());

@@ -116,13 +116,12 @@ std::uint8_t Commands::line_of(std::uint64_t unit, const HostCommand& command) {
 Task<bool> Commands::accept(HeldCommand& self, std::uint64_t lba, std::uint64_t blocks, const Stamp* data,
                             Durable* durable, BufferAllocation allocation) {
   std::uint64_t done = insert(self.command, lba, blocks, data, durable, allocation);
+  BufferSpace::Reservation room(flusher.space(), 0, allocation.line);
   while (done < blocks) {
     self.waits_for = "room in the write buffer";
     const UnitRange left = units_of(lba + done, blocks - done);
-    BufferSpace::Reservation room(
-        flusher.space(),
-        static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
-        allocation.line);
+    room.want(static_cast<std::uint32_t>(std::min<std::uint64_t>(left.last - left.first + 1, 0xFFFFFFFFU)),
+              allocation.line);
     co_await room;
     charge_full_wait(self.command.ledger, Cause::buffer_wait, room.collection_wait(), hw.event_queue.now());
     allocation.granted = room.granted();
@@ -133,6 +132,7 @@ Task<bool> Commands::accept(HeldCommand& self, std::uint64_t lba, std::uint64_t 
     done += insert(self.command, lba + done, blocks - done, data + done, durable, allocation);
     flusher.space().give_back(std::exchange(allocation.granted, 0), allocation.line);
   }
+  room.end_turn();
   co_return true;
 }
 

@@ -226,6 +226,7 @@ void PuWorker::archive(Archive& a) {
   a(exhausted_at_);
   a(slc_exhausted_state_);
   a(state_.unfinished);
+  state_.lines.archive(a);
 }
 
 }  // namespace tlmssd::firmware

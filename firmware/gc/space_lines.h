@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "firmware/base/program_job.h"
+#include "models/base/archive.h"
 #include "models/base/event_queue.h"
 #include "models/base/intrusive_queue.h"
 #include "models/base/task.h"
@@ -99,8 +100,14 @@ class SpaceLines {
         continue;
       line.waking = true;
       event_queue.soon(line.space.pop());
-      if (lines_.size() > 2) first_ = (n + 1) % lines_.size();
+      if (lines_.size() > 2) first_ = static_cast<std::uint32_t>((n + 1) % lines_.size());
     }
+  }
+
+  /// Of a drained drive, where none waits: whose turn it is.
+  void archive(Archive& a) {
+    a(first_);
+    if (first_ >= lines_.size()) throw ArchiveError("snapshot is damaged: a line that there is not");
   }
 
  private:
@@ -122,7 +129,7 @@ class SpaceLines {
   using Waiters = IntrusiveQueue<Waiter>;
   Waiters waiters_;          ///< of all lines
   std::vector<Line> lines_;  ///< native, SLC, native of placement handles 1, 2, ...
-  std::size_t first_ = 0;    ///< to be woken when there is room
+  std::uint32_t first_ = 0;  ///< to be woken when there is room
 };
 
 }  // namespace tlmssd::firmware

@@ -216,6 +216,31 @@ TEST_CASE("FAST: runs through whole block-mapped regions cost one erase each and
   rig.host.verify_all();
 }
 
+TEST_CASE("runs of commands longer than a mapping page cost one erase a block, however many wait for room") {
+  for (const char* const scheme : {"bast", "fast"}) {
+    for (const std::uint32_t depth : {1U, 2U, 3U, 8U, 24U}) {
+      INFO(scheme << ", depth " << depth);
+      LogSetup setup(scheme);
+      setup.config.buffer.capacity = 12 * 4096;
+      setup.options.timed = true;
+      LogRig rig(setup);
+      const auto pass = [&] {
+        for (std::uint64_t unit = 0; unit < rig.blocks * rig.units; unit += 8) {
+          rig.host.write(unit * 8, 64);
+          rig.host.wait_below(depth);
+        }
+        rig.host.drain();
+      };
+      pass();
+      pass();
+      rig.start_counting();
+      pass();
+      check_merges(rig, rig.blocks, 0, 0, 0, rig.blocks);
+      rig.host.verify_all();
+    }
+  }
+}
+
 TEST_CASE("FAST: a run that stops after k of U pages is completed by copying U - k when the next begins") {
   LogSetup setup("fast");
   LogRig rig(setup);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 
 #include "firmware/core/core.h"
 #include "testbench/tests/firmware/life_setup.h"
@@ -126,6 +127,36 @@ TEST_CASE("reading what a forced write lacks is charged to that write, and to no
   CHECK(ledgers.at(0).spent(Cause::program) == setup.options.program_time);
   CHECK(ledgers.at(8).spent(Cause::sense) == 0);
   CHECK(ledgers.at(8).spent(Cause::program) == setup.options.program_time);
+}
+
+TEST_CASE("commands that wait for room are not taken apart by those behind them") {
+  for (const std::uint32_t longest : {1U, 3U, 16U, 40U}) {
+    for (const std::uint32_t depth : {1U, 2U, 5U, 24U}) {
+      INFO("commands of up to " << longest << " units, depth " << depth);
+      LifeSetup setup({1, 1, 1, 1, 40, 16, 4096, 0});
+      setup.config.buffer.capacity = 12 * 4096;
+      setup.size();
+      setup.options.timed = true;
+      ModelRig rig(setup, depth);
+      std::vector<std::uint64_t> programmed;
+      rig.hw.flash.watch = [&](const FlashOp& op) {
+        if (op.command != FlashCommand::program) return;
+        for (std::uint32_t slot = 0; slot < op.slots; ++slot) programmed.push_back(op.spare[slot]);
+      };
+      std::uint64_t unit = 0;
+      while (unit + longest <= 400) {
+        const auto count = static_cast<std::uint32_t>(1 + rig.host.random.below(longest));
+        rig.host.write(unit * 8, 8 * count);
+        rig.host.wait_below(depth);
+        unit += count;
+      }
+      rig.host.drain();
+      std::vector<std::uint64_t> in_order(unit);
+      std::iota(in_order.begin(), in_order.end(), 0);
+      CHECK(programmed == in_order);
+      if (longest > 12) CHECK(rig.ftl.statistics().full_waits > 0);
+    }
+  }
 }
 
 TEST_CASE("nothing is sent to flash until more of the write buffer waits than flush_at says") {
