@@ -117,7 +117,7 @@ struct FlashOp {
   // Copybacks only: where the first page comes from.
   BlockId source_block{};
   PageId source_page{};
-  std::uint16_t* errors =
+  std::uint32_t* errors =
       nullptr;           ///< out, by the die: wrong bits of each frame of the slots; null: not asked for
   float error_rate = 0;  ///< out, by the die, with `errors`: expected bit errors of the pages
   std::uint32_t worst_errors = 0;   ///< out: wrong bits of the worst frame

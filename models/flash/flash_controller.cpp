@@ -124,21 +124,21 @@ void FlashController::plan_senses(FlashOp& op) const {
 }
 
 /// Where the die says how many bits of each frame were wrong.
-void FlashController::place_errors(FlashOp& op, std::uint16_t* errors) const {
+void FlashController::place_errors(FlashOp& op, std::uint32_t* errors) const {
   for (FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     link->errors = errors;
     errors += std::size_t{link->slots} * frames_per_unit_;
   }
 }
 
-std::uint16_t* FlashController::take_errors() {
+std::uint32_t* FlashController::take_errors() {
   if (free_errors_.empty()) {
     const std::size_t frames = std::size_t{setup_.geometry.planes} * setup_.geometry.page_bytes /
                                static_cast<std::size_t>(setup_.unit_bytes) * frames_per_unit_;
-    errors_.push_back(std::make_unique<std::uint16_t[]>(frames));
+    errors_.push_back(std::make_unique<std::uint32_t[]>(frames));
     free_errors_.push_back(errors_.back().get());
   }
-  std::uint16_t* const errors = free_errors_.back();
+  std::uint32_t* const errors = free_errors_.back();
   free_errors_.pop_back();
   return errors;
 }
@@ -164,7 +164,7 @@ void FlashController::decode(FlashOp& op) {
   for (std::uint32_t slot = 0; slot < op.slots;) {
     const std::uint32_t slots = slots_of_plane(op, slot);
     const std::uint32_t frames = slots * frames_per_unit_;
-    const auto errors = op.errors == nullptr ? std::span<std::uint16_t>()
+    const auto errors = op.errors == nullptr ? std::span<std::uint32_t>()
                                              : std::span(op.errors + slot * frames_per_unit_, frames);
     const EccEngines::Verdict verdict =
         ecc_.decode(op.code, page, frames, errors, frames_per_unit_, by_default);

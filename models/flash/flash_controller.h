@@ -63,8 +63,8 @@ class FlashController : public sc_core::sc_module {
   [[nodiscard]] bool counts_errors(const FlashOp& op) const {
     return setup_.errors && op.command == FlashCommand::read && op.code != EccCode::none;
   }
-  void place_errors(FlashOp& op, std::uint16_t* errors) const;
-  std::uint16_t* take_errors();
+  void place_errors(FlashOp& op, std::uint32_t* errors) const;
+  std::uint32_t* take_errors();
   void give_errors(FlashOp& op);
   [[nodiscard]] std::uint32_t slots_of_plane(const FlashOp& op, std::uint32_t slot) const;
   void decode(FlashOp& op);
@@ -95,8 +95,8 @@ class FlashController : public sc_core::sc_module {
   EccEngines ecc_;
   std::uint32_t frames_per_unit_;
   // Room for the wrong bits of every frame that one read can bring.
-  std::vector<std::unique_ptr<std::uint16_t[]>> errors_;
-  std::vector<std::uint16_t*> free_errors_;
+  std::vector<std::unique_ptr<std::uint32_t[]>> errors_;
+  std::vector<std::uint32_t*> free_errors_;
   std::uint64_t memory_transfers_ = 0;
   Bytes memory_bytes_ = 0;
   Picoseconds memory_late_ = 0;

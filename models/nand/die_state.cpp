@@ -180,7 +180,7 @@ void DieState::describe_data(ArrayOperation& op, PlaneId plane, BlockId number, 
 void DieState::count_errors(FlashOp& op, Picoseconds now) const {
   op.error_rate = 0;
   if (errors_.bits == nullptr) {
-    std::fill_n(op.errors, op.slots * errors_.frames_per_unit, std::uint16_t{0});
+    std::fill_n(op.errors, op.slots * errors_.frames_per_unit, std::uint32_t{0});
     return;
   }
   std::uint32_t done = 0;

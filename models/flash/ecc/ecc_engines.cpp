@@ -38,7 +38,7 @@ EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
 }
 
 EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::uint32_t frames,
-                                       std::span<const std::uint16_t> errors, std::uint32_t per_slot,
+                                       std::span<const std::uint32_t> errors, std::uint32_t per_slot,
                                        bool by_default) {
   const CodeConfig& c = config_.of(code);
   Counts& counts = counts_[static_cast<std::size_t>(code)];

@@ -40,7 +40,7 @@ class EccEngines {
   /// any. A slot has `per_slot` of them. `by_default`: the first attempt at the page, with the
   /// default read voltages, which the raw bit error rate is of.
   Verdict decode(EccCode code, const PageRead& page, std::uint32_t frames,
-                 std::span<const std::uint16_t> errors, std::uint32_t per_slot = 1, bool by_default = true);
+                 std::span<const std::uint32_t> errors, std::uint32_t per_slot = 1, bool by_default = true);
 
   struct Slot {
     Picoseconds start;

@@ -202,14 +202,13 @@ void BitErrors::refuse_rate(const ArrayOperation& stress, double rate) const {
 }
 
 void BitErrors::draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,
-                     std::uint16_t* errors) const {
+                     std::uint32_t* errors) const {
   const ErrorDistribution::Blend blend = distribution_.at(rber);
   const std::uint64_t data = (std::uint64_t{place.erases} << 32U) ^ index(place.page);
   const std::uint64_t page = mixed(~block_hash(seed_, place) + (data + 1) * k_golden);
   for (std::uint32_t i = 0; i < count; ++i) {
     const std::uint64_t frame = page + (std::uint64_t{first} + i) * 2 * k_golden;
-    const std::uint32_t wrong = blend.draw(mixed(frame), mixed(frame + k_golden));
-    errors[i] = static_cast<std::uint16_t>(std::min<std::uint32_t>(wrong, 65535));
+    errors[i] = blend.draw(mixed(frame), mixed(frame + k_golden));
   }
 }
 

@@ -120,10 +120,9 @@ class BitErrors {
   /// Disturb of a sense with this pass voltage, as a share of that of a nominal one.
   [[nodiscard]] double disturb_weight(double pass_voltage) const;
 
-  /// Wrong bits of each of `count` frames of the page from number `first` on, at this rate; at most
-  /// 65535.
+  /// Wrong bits of each of `count` frames of the page from number `first` on, at this rate.
   void draw(const Place& place, double rber, std::uint32_t first, std::uint32_t count,
-            std::uint16_t* errors) const;
+            std::uint32_t* errors) const;
 
   /// Probability of more than `t` wrong bits in a frame at `rber`: the closed form.
   [[nodiscard]] double tail(double rber, std::uint32_t t) const { return distribution_.tail(rber, t); }

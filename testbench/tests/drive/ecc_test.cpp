@@ -84,7 +84,7 @@ TEST_CASE("retries of an unloaded read take their times, one after another", "[d
   for (bool bears = false; !bears; ++retries) {
     REQUIRE(retries <= 40);
     const BitErrors::Place place{DieId{0}, PlaneId{0}, BlockId{0}, PageId{0}, 0};
-    std::array<std::uint16_t, 4> wrong{};
+    std::array<std::uint32_t, 4> wrong{};
     oracle->draw(
         place,
         oracle->rber(place, {.cycles = 1000, .age_days = std::numbers::e - 1, .reads_per_page = 1}, retries),

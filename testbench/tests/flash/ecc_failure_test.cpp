@@ -28,10 +28,10 @@ Options failing(std::uint32_t t) {
 }
 
 /// Frames [first, first + count) of a page as the oracle has them.
-std::vector<std::uint16_t> drawn(const BitErrors& oracle, const Options& o, std::uint32_t die,
+std::vector<std::uint32_t> drawn(const BitErrors& oracle, const Options& o, std::uint32_t die,
                                  std::uint32_t plane, std::uint32_t block, std::uint32_t page,
                                  std::uint32_t first, std::uint32_t count) {
-  std::vector<std::uint16_t> result(count);
+  std::vector<std::uint32_t> result(count);
   const BitErrors::Place place{DieId{die}, PlaneId{plane}, BlockId{block}, PageId{page}, 0};
   oracle.draw(place, o.rber({.type = page % o.part.bits()}), first, count, result.data());
   return result;
@@ -81,7 +81,7 @@ TEST_CASE("BCH fails when a frame has more wrong bits than it corrects, and neve
     execute(program);
     for (int way = 0; way < 3; ++way) {
       Operation read = make(b, FlashCommand::read, 2, 3, page, 2);
-      std::vector<std::uint16_t> expected = drawn(*oracle, o, 2, 0, 3, page, 0, k_frames);
+      std::vector<std::uint32_t> expected = drawn(*oracle, o, 2, 0, 3, page, 0, k_frames);
       const auto second = drawn(*oracle, o, 2, 1, 3, page, 0, k_frames);
       expected.insert(expected.end(), second.begin(), second.end());
       if (way == 2) {  // from the last unit of the first plane into the second
@@ -98,18 +98,18 @@ TEST_CASE("BCH fails when a frame has more wrong bits than it corrects, and neve
         check_ledger(read);
       }
       const auto over = static_cast<std::uint32_t>(
-          std::count_if(expected.begin(), expected.end(), [](std::uint16_t wrong) { return wrong > 60; }));
+          std::count_if(expected.begin(), expected.end(), [](std::uint32_t wrong) { return wrong > 60; }));
       CHECK(read.op.worst_errors == *std::max_element(expected.begin(), expected.end()));
       CHECK(read.op.wrong_bits == std::accumulate(expected.begin(), expected.end(), 0U));
       CHECK(read.op.failed_frames == over);
       CHECK(read.op.status == (over > 0 ? FlashStatus::uncorrectable : FlashStatus::ok));
       ++(over > 0 ? failed : decoded);
       failed_frames += over;
-      const auto fails = [](std::uint16_t wrong) { return wrong > 60; };
+      const auto fails = [](std::uint32_t wrong) { return wrong > 60; };
       const auto middle = expected.begin() + static_cast<std::ptrdiff_t>(expected.size() / 2);
       failed_pages += std::any_of(expected.begin(), middle, fails) ? 1 : 0;
       failed_pages += std::any_of(middle, expected.end(), fails) ? 1 : 0;
-      for (const std::uint16_t wrong : expected) corrected += wrong > 60 ? 0 : wrong;
+      for (const std::uint32_t wrong : expected) corrected += wrong > 60 ? 0 : wrong;
     }
   }
   CHECK(failed > 5);
@@ -209,7 +209,7 @@ TEST_CASE("a waterfall fails as the integral over its transition says") {
   EccEngines engines(config, 7);
   for (std::uint32_t wrong = 44; wrong <= 96; wrong += 2) {
     INFO(wrong << " wrong bits");
-    const std::vector<std::uint16_t> errors(20'000, static_cast<std::uint16_t>(wrong));
+    const std::vector<std::uint32_t> errors(20'000, static_cast<std::uint32_t>(wrong));
     const auto verdict = engines.decode(EccCode::hard_ldpc, {}, 20'000, errors);
     check_share(verdict.failed, 20'000, normal_distribution((wrong - 80.0) / 4));
     CHECK(verdict.worst == wrong);
@@ -217,7 +217,7 @@ TEST_CASE("a waterfall fails as the integral over its transition says") {
   // Sharp: neither one below nor one above.
   code.waterfall = 0;
   EccEngines sharp(config, 7);
-  const std::uint16_t edge[] = {80, 81, 79, 65535, 0};
+  const std::uint32_t edge[] = {80, 81, 79, 65535, 0};
   CHECK(sharp.decode(EccCode::hard_ldpc, {}, 5, edge).failed == 2);
 }
 
@@ -245,7 +245,7 @@ TEST_CASE("a code of a plug-in fails as often as it says, and has engines and ga
   EccEngines engines(config, 7);
   for (const std::uint32_t wrong : {0U, 20U, 100U, 190U, 200U, 300U}) {
     INFO(wrong << " wrong bits");
-    const std::vector<std::uint16_t> errors(20'000, static_cast<std::uint16_t>(wrong));
+    const std::vector<std::uint32_t> errors(20'000, static_cast<std::uint32_t>(wrong));
     const auto verdict = engines.decode(code, {}, 20'000, errors);
     if (wrong == 0 || wrong >= 200) {
       CHECK(verdict.failed == (wrong == 0 ? 0 : 20'000));

@@ -162,7 +162,7 @@ TEST_CASE("decoders correct what is predicted of the page, and only codes that a
   const PageRead worn{2, 1, 8e-3};
   const double limit = config.prediction->correctable(SideInformation::word_line, worn);
   const auto failed = [&](EccCode code, double wrong, const PageRead& page) {
-    const std::array frame{static_cast<std::uint16_t>(std::lround(wrong))};
+    const std::array frame{static_cast<std::uint32_t>(std::lround(wrong))};
     std::uint32_t sum = 0;
     for (int i = 0; i < k_pages; ++i) sum += engines.decode(code, page, 1, frame).failed;
     return static_cast<double>(sum) / k_pages;

@@ -41,26 +41,27 @@ ErrorConfig correlated(double dispersion) {
   return config;
 }
 
-BitErrors make_errors(const ErrorConfig& config, double rate = 1e-3, std::uint64_t seed = 1) {
+BitErrors make_errors(const ErrorConfig& config, double rate = 1e-3, std::uint64_t seed = 1,
+                      std::uint32_t frame_bits = k_frame_bits) {
   NandPart part;
   part.cell = "tlc";
-  return {std::make_unique<Constant>(rate), part, config, k_frame_bits, seed};
+  return {std::make_unique<Constant>(rate), part, config, frame_bits, seed};
 }
 
 BitErrors::Place place(std::uint32_t block, std::uint32_t page = 0, std::uint32_t erases = 0) {
   return {DieId{0}, PlaneId{0}, BlockId{block}, PageId{page}, erases};
 }
 
-std::uint16_t one(const BitErrors& errors, const BitErrors::Place& where, double rate,
+std::uint32_t one(const BitErrors& errors, const BitErrors::Place& where, double rate,
                   std::uint32_t frame = 0) {
-  std::uint16_t result = 0;
+  std::uint32_t result = 0;
   errors.draw(where, rate, frame, 1, &result);
   return result;
 }
 
 /// Errors of `count` frames, four to a page, 64 pages to a block, two dies.
-std::vector<std::uint16_t> sample(const BitErrors& errors, double rate, std::uint32_t count) {
-  std::vector<std::uint16_t> result(count);
+std::vector<std::uint32_t> sample(const BitErrors& errors, double rate, std::uint32_t count) {
+  std::vector<std::uint32_t> result(count);
   for (std::uint32_t i = 0; i < count; i += 4) {
     BitErrors::Place where = place(i / 512, i / 8 % 64, 5);
     where.die = DieId{i / 4 % 2};
@@ -70,6 +71,18 @@ std::vector<std::uint16_t> sample(const BitErrors& errors, double rate, std::uin
 }
 
 }  // namespace
+
+TEST_CASE("frames of any length have all of their wrong bits") {
+  constexpr std::uint32_t k_bits = 8 * (32 * 1024 + 105);
+  constexpr std::uint32_t k_frames = 400;
+  constexpr double k_rate = 0.4;
+  const BitErrors errors = make_errors(plain(), k_rate, 1, k_bits);
+  double sum = 0;
+  for (const std::uint32_t wrong : sample(errors, k_rate, k_frames)) sum += wrong;
+  const double mean = sum / k_frames;
+  // Four standard deviations, of frames and of the grid of rates.
+  CHECK(mean == Approx(k_bits * k_rate).margin(4 * std::sqrt(k_bits * k_rate * 0.6 / k_frames) + 200));
+}
 
 TEST_CASE("codes fail at the published error rates") {
   struct Row {
@@ -167,7 +180,7 @@ TEST_CASE("drawn frames are distributed as they should be") {
       for (std::uint32_t t = 0; t < 200; ++t) {
         const double tail = errors.tail(rate, t);
         if (tail * k_frames < 100) break;
-        const auto seen = std::count_if(drawn.begin(), drawn.end(), [t](std::uint16_t e) { return e > t; });
+        const auto seen = std::count_if(drawn.begin(), drawn.end(), [t](std::uint32_t e) { return e > t; });
         INFO("t " << t);
         REQUIRE(std::abs(static_cast<double>(seen) - tail * k_frames) <
                 4 * std::sqrt(tail * (1 - tail) * k_frames) + 0.02 * tail * k_frames);
@@ -185,9 +198,9 @@ TEST_CASE("data keeps its errors: read again the same, written again others") {
   BitErrors::Place plane = place(7, 3, 1);
   plane.plane = PlaneId{1};
   std::uint32_t same = 0;
-  const auto compare = [&](std::uint16_t a, std::uint16_t b) { same += a == b ? 1 : 0; };
+  const auto compare = [&](std::uint32_t a, std::uint32_t b) { same += a == b ? 1 : 0; };
   for (std::uint32_t frame = 0; frame < 200; ++frame) {
-    const std::uint16_t wrong = one(errors, place(7, 3, 1), 0.004, frame);
+    const std::uint32_t wrong = one(errors, place(7, 3, 1), 0.004, frame);
     REQUIRE(one(errors, place(7, 3, 1), 0.004, frame) == wrong);
     REQUIRE(one(again, place(7, 3, 1), 0.004, frame) == wrong);
     for (const auto& where : {place(7, 3, 2), place(7, 4, 1), place(8, 3, 1), die, plane}) {
@@ -197,7 +210,7 @@ TEST_CASE("data keeps its errors: read again the same, written again others") {
     compare(wrong, one(errors, place(7, 3, 1), 0.004, frame + 1));
   }
   CHECK(same < 1400 / 10);  // of 7 x 200; about one in 30 by chance
-  std::uint16_t run[6];
+  std::uint32_t run[6];
   errors.draw(place(7, 3, 1), 0.004, 2, 6, run);
   for (std::uint32_t i = 0; i < 6; ++i) CHECK(run[i] == one(errors, place(7, 3, 1), 0.004, 2 + i));
 }
@@ -206,9 +219,9 @@ TEST_CASE("errors of a frame only grow with the rate") {
   for (const ErrorConfig& config : {plain(), correlated(1e-4), correlated(0.05)}) {
     const BitErrors errors = make_errors(config);
     for (std::uint32_t block = 0; block < 300; ++block) {
-      std::uint16_t before = 0;
+      std::uint32_t before = 0;
       for (double rate = 1e-14; rate < 0.6; rate *= block % 2 == 0 ? 1.0013 * 1.3 : 1.17) {
-        const std::uint16_t now = one(errors, place(block), rate);
+        const std::uint32_t now = one(errors, place(block), rate);
         INFO("block " << block << " rate " << rate);
         REQUIRE(now >= before);
         before = now;

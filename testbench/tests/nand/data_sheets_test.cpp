@@ -154,7 +154,7 @@ TEST_CASE("the 48-layer sheet takes as many retry steps as the study of 160 chip
     for (std::uint32_t i = 0; i < k_blocks * 3; ++i) {
       const BitErrors::Place place{DieId{0}, PlaneId{0}, BlockId{i / 3}, PageId{i % 3}, 0};
       const ArrayOperation stress{.type = i % 3, .cycles = cycles, .age_days = days};
-      std::array<std::uint16_t, 16> wrong{};
+      std::array<std::uint32_t, 16> wrong{};
       for (std::uint32_t step = 0; step <= 40; ++step, ++sum) {
         errors.draw(place, errors.rber(place, stress, step), 0, 16, wrong.data());
         if (*std::max_element(wrong.begin(), wrong.end()) <= k_corrects) break;
