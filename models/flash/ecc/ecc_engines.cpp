@@ -44,9 +44,9 @@ EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::
   Counts& counts = counts_[static_cast<std::size_t>(code)];
   const double correctable = config_.predicts(c) ? config_.prediction->correctable(c.side, page)
                                                  : static_cast<double>(c.correctable);
-  // Beyond eight standard deviations there is nothing to draw.
+  // Beyond eight standard deviations there is nothing to draw, nor where no bit is wrong.
   const double width = c.waterfall * correctable;
-  const double sure = correctable - 8 * width;
+  const double sure = std::max(correctable - 8 * width, 0.0);
   Verdict verdict;
   std::uint64_t corrected = 0;
   for (std::size_t frame = 0; frame < errors.size(); ++frame) {
