@@ -10,6 +10,7 @@
 #include "models/base/flash_transaction.h"
 #include "models/base/intrusive_queue.h"
 #include "models/base/ledger.h"
+#include "models/base/read_verdict.h"
 #include "models/base/slab.h"
 
 namespace tlmssd::firmware {
@@ -44,14 +45,15 @@ struct alignas(64) ReadOp {
   /// Where need, wanted, spare and stamps are, all in one piece; `memory` when that is too small.
   alignas(8) std::array<std::byte, 64> room;
   std::unique_ptr<std::byte[]> memory;
-  Ledger ledger;  ///< of the operation, where several run at once
+  std::unique_ptr<ReadVerdict> verdict;  ///< null: it was never asked for
+  Ledger ledger;                         ///< of the operation, where several run at once
 
   /// What has been read of unit `at` of the multi-plane page, sector by sector.
   [[nodiscard]] Stamp* content(std::uint32_t at) const { return &stamps[std::size_t{at} * sectors]; }
   /// What lies in unit `at` of the multi-plane page could not be read.
   [[nodiscard]] bool lost(std::uint32_t at) const {
     if (op.status != FlashStatus::uncorrectable) return false;
-    return op.failed_slots == 0 || (op.failed_slots >> ((at - low) % 64) & 1U) != 0;
+    return verdict->failed_slots.empty() || verdict->failed_slots.has(at - low);
   }
 };
 

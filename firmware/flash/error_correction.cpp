@@ -1,7 +1,6 @@
 #include "firmware/flash/error_correction.h"
 
 #include <algorithm>
-#include <bit>
 #include <fmt/format.h>
 #include <limits>
 #include <utility>
@@ -48,15 +47,16 @@ class Salvage {
   /// The operation now stands for all attempts.
   void finish() {
     std::copy(stamps_.begin(), stamps_.end(), read_.op.stamps);
-    read_.op.failed_slots = 0;
+    SlotSet& failed = read_.verdict->failed_slots;
+    failed.clear();
     std::uint32_t lost = 0;
     for (std::uint32_t slot = 0; slot < read_.op.slots; ++slot) {
       if (!lost_[slot]) continue;
       ++lost;
-      read_.op.failed_slots |= std::uint64_t{1} << (slot % 64);
+      failed.add(slot);
     }
     if (lost != 0) read_.op.failed_frames = lost + beyond_one_;
-    read_.op.status = read_.op.failed_slots != 0 ? FlashStatus::uncorrectable : FlashStatus::ok;
+    read_.op.status = lost != 0 ? FlashStatus::uncorrectable : FlashStatus::ok;
   }
 
  private:
@@ -66,6 +66,11 @@ class Salvage {
   /// Frames that failed beside the first of each slot, in the attempt with the fewest.
   std::uint32_t beyond_one_ = std::numeric_limits<std::uint32_t>::max();
 };
+
+void ask_for_verdict(ReadOp& read) {
+  if (read.verdict == nullptr) read.verdict = std::make_unique<ReadVerdict>();
+  read.op.verdict = read.verdict.get();
+}
 
 }  // namespace
 
@@ -91,6 +96,7 @@ void ErrorCorrection::set(ReadOp& read, const ReadAttempt& attempt) const {
 }
 
 void ErrorCorrection::choose(ReadOp& read) {
+  ask_for_verdict(read);
   set(read, policy_.first(facts(read)));
   tell_code(core_, read, "first attempt", core_.config.ecc.policy);
 }
@@ -124,53 +130,41 @@ void ErrorCorrection::end_retries(ReadOp& read, Ledger* ledger) {
   read.batch->arrive(read);
 }
 
-// Planes that could be decoded are done with: what each other one holds is read again by itself, as
-// if it had been an operation of its own from the start.
-void ErrorCorrection::read_planes_again(ReadOp& read) {
+/// Calls `f(low, high, verdict)` for what a read of several planes has of each: its units, and what
+/// the decoder said of them.
+template <class F>
+void ErrorCorrection::each_plane(const ReadOp& read, F&& f) const {
   const std::uint32_t per_plane = core_.layout.units_per_page;
-  auto whole = std::make_shared<Whole>(Whole{read, std::exchange(read.op.ledger, nullptr), {}, 0});
-  std::uint32_t slots = 0;  // that are lost so far
+  const PlaneVerdict* verdict = read.verdict->planes.data();
   for (std::uint32_t low = read.low; low <= read.high;) {
     const std::uint32_t high = std::min(read.high, (low / per_plane + 1) * per_plane - 1);
-    std::uint32_t lost = 0;
-    for (std::uint32_t at = low; at <= high; ++at) lost += read.lost(at) ? 1 : 0;
-    if (lost > 0) whole->planes.push_back(&plane_of(read, low, high));
-    slots += lost;
+    f(low, high, *verdict++);
     low = high + 1;
-  }
-  share_failed_frames(*whole, slots);
-  const auto bits_of = [&](const ReadOp& one) -> std::uint64_t {
-    return std::uint64_t{one.op.slots} * core_.layout.unit_bytes * 8;
-  };
-  const bool for_host = read.op.purpose == Purpose::host && read.redirector == nullptr;
-  core_.stats.decoded_bits += bits_of(read);
-  if (for_host) core_.stats.host_decoded_bits += bits_of(read);
-  read.op.status = FlashStatus::ok;
-  read.op.failed_slots = 0;
-  whole->left = static_cast<std::uint32_t>(whole->planes.size());
-  for (ReadOp* const plane : whole->planes) {
-    core_.stats.decoded_bits -= bits_of(*plane);
-    if (for_host) core_.stats.host_decoded_bits -= bits_of(*plane);
-    rereads_.start(read_plane(*plane, whole));
   }
 }
 
-/// How many frames failed is known of all planes together: of each it is taken to be in proportion
-/// to its slots that failed.
-void ErrorCorrection::share_failed_frames(const Whole& whole, std::uint32_t lost_slots) {
-  std::uint32_t frames = whole.read.op.failed_frames;
-  std::uint32_t slots = lost_slots;
-  for (ReadOp* const plane : whole.planes) {
-    const auto lost = static_cast<std::uint32_t>(std::popcount(plane->op.failed_slots));
-    plane->op.failed_frames = slots == 0 ? 0 : frames * lost / slots;
-    frames -= plane->op.failed_frames;
-    slots -= std::min(slots, lost);
-  }
+// Planes that could be decoded are done with: what each other one holds is read again by itself, as
+// if it had been an operation of its own from the start.
+void ErrorCorrection::read_planes_again(ReadOp& read) {
+  auto whole = std::make_shared<Whole>(Whole{read, std::exchange(read.op.ledger, nullptr), {}, 0});
+  each_plane(read, [&](std::uint32_t low, std::uint32_t high, const PlaneVerdict& verdict) {
+    if (verdict.failed > 0) {
+      whole->planes.push_back(&plane_of(read, low, high, verdict));
+    } else {
+      count_bits(read, high - low + 1);
+      count_decoded(read, high - low + 1, verdict);
+    }
+  });
+  read.op.status = FlashStatus::ok;
+  read.verdict->failed_slots.clear();
+  whole->left = static_cast<std::uint32_t>(whole->planes.size());
+  for (ReadOp* const plane : whole->planes) rereads_.start(read_plane(*plane, whole));
 }
 
 /// A read of units `low` to `high`, which are in one plane, that stands where `read` does after its
 /// first attempt.
-ReadOp& ErrorCorrection::plane_of(ReadOp& read, std::uint32_t low, std::uint32_t high) {
+ReadOp& ErrorCorrection::plane_of(ReadOp& read, std::uint32_t low, std::uint32_t high,
+                                  const PlaneVerdict& verdict) {
   const std::uint32_t per_plane = core_.layout.units_per_page;
   ReadOp& plane = core_.reads.take(read.mp_page, read.block, low);
   plane.high = high;
@@ -185,11 +179,15 @@ ReadOp& ErrorCorrection::plane_of(ReadOp& read, std::uint32_t low, std::uint32_t
   op.spare = &plane.spare[low];
   op.stamps = plane.content(low);
   op.ledger = nullptr;
-  op.failed_slots = 0;
+  op.failed_frames = verdict.failed;
+  op.worst_errors = verdict.worst;
+  op.wrong_bits = verdict.wrong;
+  ask_for_verdict(plane);
+  plane.verdict->failed_slots.clear();
   for (std::uint32_t at = low; at <= high; ++at) {
     plane.wanted[at] = read.wanted[at];
     plane.spare[at] = read.spare[at];
-    if (read.lost(at)) op.failed_slots |= std::uint64_t{1} << ((at - low) % 64);
+    if (read.lost(at)) plane.verdict->failed_slots.add(at - low);
   }
   std::copy_n(read.content(low), std::size_t{op.slots} * read.sectors, op.stamps);
   return plane;
@@ -203,7 +201,8 @@ Task<> ErrorCorrection::read_plane(ReadOp& plane, std::shared_ptr<Whole> whole) 
   std::copy_n(plane.op.stamps, std::size_t{plane.op.slots} * read.sectors, read.content(plane.low));
   if (plane.op.status == FlashStatus::uncorrectable) {
     read.op.status = FlashStatus::uncorrectable;
-    read.op.failed_slots |= std::rotl(plane.op.failed_slots, static_cast<int>((plane.low - read.low) % 64));
+    for (std::uint32_t at = plane.low; at <= plane.high; ++at)
+      if (plane.lost(at)) read.verdict->failed_slots.add(at - read.low);
   }
   read.undecoded = read.undecoded || plane.undecoded;
   read.senses = std::max(read.senses, plane.senses);  // blocks in several planes are one: the worst counts
@@ -262,27 +261,35 @@ void ErrorCorrection::refuse_policy(const ReadOp& read) const {
 /// Decoded or given up.
 void ErrorCorrection::count(const ReadOp& read) {
   const FlashOp& op = read.op;
-  FtlStatistics& stats = core_.stats;
-  const std::uint64_t bits = std::uint64_t{op.slots} * core_.layout.unit_bytes * 8;
-  // What a redirected read does not bring is read where it was redirected from.
-  const bool for_host = op.purpose == Purpose::host && read.redirector == nullptr;
-  stats.decoded_bits += bits;
-  if (for_host) stats.host_decoded_bits += bits;
+  count_bits(read, op.slots);
   if (op.status == FlashStatus::uncorrectable) {
-    ++stats.lost_reads;
-    stats.lost_frames += op.failed_frames;
-    if (for_host) stats.host_lost_frames += op.failed_frames;
+    ++core_.stats.lost_reads;
+    core_.stats.lost_frames += op.failed_frames;
+    if (is_for_host(read)) core_.stats.host_lost_frames += op.failed_frames;
   } else {
-    const std::uint32_t frames = op.slots * frames_per_unit_;
-    // Where several attempts brought the slots to light together, the last one failed at some of
-    // them, and what was wrong there has not been corrected by it.
-    if (op.failed_frames == 0) {
-      stats.decoded_frames += frames;
-      stats.corrected_bits += op.wrong_bits;
-    }
-    policy_.decoded(facts(read), {op.code, op.retry_level},
-                    {op.worst_errors, static_cast<double>(op.wrong_bits) / frames});
+    each_plane(read, [&](std::uint32_t low, std::uint32_t high, const PlaneVerdict& verdict) {
+      count_decoded(read, high - low + 1, verdict);
+    });
   }
+}
+
+void ErrorCorrection::count_bits(const ReadOp& read, std::uint32_t slots) {
+  const std::uint64_t bits = std::uint64_t{slots} * core_.layout.unit_bytes * 8;
+  core_.stats.decoded_bits += bits;
+  if (is_for_host(read)) core_.stats.host_decoded_bits += bits;
+}
+
+/// What was read of a page, in so many slots, has been decoded.
+void ErrorCorrection::count_decoded(const ReadOp& read, std::uint32_t slots, const PlaneVerdict& verdict) {
+  const std::uint32_t frames = slots * frames_per_unit_;
+  // Where several attempts brought the slots to light together, the last one failed at some of
+  // them, and what was wrong there has not been corrected by it.
+  if (verdict.failed == 0) {
+    core_.stats.decoded_frames += frames;
+    core_.stats.corrected_bits += verdict.wrong;
+  }
+  policy_.decoded(facts(read), {read.op.code, read.op.retry_level},
+                  {verdict.worst, static_cast<double>(verdict.wrong) / frames});
 }
 
 }  // namespace tlmssd::firmware

@@ -30,9 +30,10 @@ class ErrorCorrection {
     std::uint32_t left;           ///< of these, under way
   };
   Task<> read_alone(ReadOp& read);
+  template <class F>
+  void each_plane(const ReadOp& read, F&& f) const;
   void read_planes_again(ReadOp& read);
-  static void share_failed_frames(const Whole& whole, std::uint32_t lost_slots);
-  ReadOp& plane_of(ReadOp& read, std::uint32_t low, std::uint32_t high);
+  ReadOp& plane_of(ReadOp& read, std::uint32_t low, std::uint32_t high, const PlaneVerdict& verdict);
   Task<> read_plane(ReadOp& plane, std::shared_ptr<Whole> whole);
   void end_retries(ReadOp& read, Ledger* ledger);
   Task<> read_again(ReadOp& read);
@@ -40,7 +41,13 @@ class ErrorCorrection {
   void set(ReadOp& read, const ReadAttempt& attempt) const;
   [[noreturn]] void refuse_code(EccCode code) const;
   [[noreturn]] void refuse_policy(const ReadOp& read) const;
+  /// What a redirected read does not bring is read where it was redirected from.
+  [[nodiscard]] static bool is_for_host(const ReadOp& read) {
+    return read.op.purpose == Purpose::host && read.redirector == nullptr;
+  }
   void count(const ReadOp& read);
+  void count_bits(const ReadOp& read, std::uint32_t slots);
+  void count_decoded(const ReadOp& read, std::uint32_t slots, const PlaneVerdict& verdict);
 
   Core& core_;
   EccPolicy& policy_;

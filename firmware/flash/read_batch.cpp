@@ -150,7 +150,7 @@ void ReadBatch::set_up(ReadOp& read) {
   op.code = EccCode::none;
   op.again = false;
   op.worst_errors = 0;
-  op.failed_slots = 0;
+  op.verdict = nullptr;
   read.batch = this;
   if (core_.correction != nullptr) core_.correction->choose(read);
   for (Feature* const feature : core_.hooks.pass_voltage) op.pass_voltage = feature->pass_voltage(read.block);

@@ -24,6 +24,7 @@
 #include "firmware/foreign/tlmssd_firmware.h"
 #include "models/base/input_error.h"
 #include "models/base/intrusive_queue.h"
+#include "models/base/read_verdict.h"
 #include "models/base/slab.h"
 
 namespace tlmssd::firmware::foreign {
@@ -72,6 +73,7 @@ struct Operation {
   void* self = nullptr;
   std::vector<Lpn> spare;
   std::vector<Stamp> stamps;
+  ReadVerdict verdict;
   std::vector<std::uint32_t> buffers;
   Operation* next = nullptr;
 };

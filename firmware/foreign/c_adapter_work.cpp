@@ -126,6 +126,8 @@ void CFirmware::start(Operation& operation, const tlmssd_flash& request) {
         std::copy_n(buffer(operation.buffers[i]), sectors_, &operation.stamps[i * sectors_]);
     }
   }
+  operation.verdict.failed_slots.clear();
+  op.verdict = &operation.verdict;
   op.spare = operation.spare.data();
   op.stamps = operation.stamps.data();
   const bool own_place = !operation.buffers.empty() && operation.buffers.front() != TLMSSD_NO_BUFFER;
@@ -159,7 +161,7 @@ void CFirmware::finish(Operation& operation) {
   result.lpns = operation.spare.data();
   result.units = op.slots;
   result.wrong_bits = op.wrong_bits;
-  result.failed_units = op.failed_slots;
+  result.failed_units = operation.verdict.failed_slots.folded();
   ask(operation.done, operation.self, &result);
   operations_.give(operation);
 }
@@ -167,9 +169,9 @@ void CFirmware::finish(Operation& operation) {
 /// What a read has brought goes where it was asked for.
 void CFirmware::bring(const Operation& operation) {
   const FlashOp& op = operation.op;
+  const SlotSet& failed = operation.verdict.failed_slots;
   const auto lost = [&](std::uint32_t slot) {
-    return op.status == FlashStatus::uncorrectable &&
-           (op.failed_slots == 0 || ((op.failed_slots >> (slot % 64)) & 1U) != 0);
+    return op.status == FlashStatus::uncorrectable && (failed.empty() || failed.has(slot));
   };
   Command* const command = operation.command;
   const bool to_command = operation.buffers.empty() && command != nullptr && command->alive &&

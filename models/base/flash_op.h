@@ -14,6 +14,8 @@
 
 namespace tlmssd {
 
+struct ReadVerdict;
+
 enum class FlashCommand : std::uint8_t { read, program, erase, copyback };
 std::string_view name_of(FlashCommand command);
 
@@ -123,8 +125,7 @@ struct FlashOp {
   std::uint32_t worst_errors = 0;   ///< out: wrong bits of the worst frame
   std::uint32_t wrong_bits = 0;     ///< out: of all frames
   std::uint32_t failed_frames = 0;  ///< out: frames that could not be decoded
-  std::uint64_t failed_slots =
-      0;  ///< out: a bit for each slot (modulo 64) that could not be decoded; none of an uncorrectable read: all
+  ReadVerdict* verdict = nullptr;   ///< out: of slots and planes; null: not asked for
 
   /// Planes that work together, over the chain.
   [[nodiscard]] std::uint32_t all_planes() const {

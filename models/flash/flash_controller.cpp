@@ -1,7 +1,6 @@
 #include "models/flash/flash_controller.h"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
 
@@ -160,7 +159,10 @@ void FlashController::decode(FlashOp& op) {
   const PageRead page{bits, index(op.page) % bits, op.error_rate, op.mode == BlockMode::slc};
   const bool by_default = !op.again && op.retry_level == 0;
   op.worst_errors = op.wrong_bits = op.failed_frames = 0;
-  op.failed_slots = 0;
+  ReadVerdict unasked;
+  ReadVerdict& told = op.verdict == nullptr ? unasked : *op.verdict;
+  told.failed_slots.clear();
+  told.planes.clear();
   for (std::uint32_t slot = 0; slot < op.slots;) {
     const std::uint32_t slots = slots_of_plane(op, slot);
     const std::uint32_t frames = slots * frames_per_unit_;
@@ -168,17 +170,21 @@ void FlashController::decode(FlashOp& op) {
                                              : std::span(op.errors + slot * frames_per_unit_, frames);
     const EccEngines::Verdict verdict =
         ecc_.decode(op.code, page, frames, errors, frames_per_unit_, by_default);
+    told.planes.push_back(verdict);
     op.worst_errors = std::max(op.worst_errors, verdict.worst);
     op.wrong_bits += verdict.wrong;
     op.failed_frames += verdict.failed;
-    op.failed_slots |= std::rotl(verdict.failed_slots, static_cast<int>(slot % 64));
+    if (verdict.failed > 0) {
+      for (std::uint32_t n = 0; n < slots; ++n)
+        if (verdict.failed_slots.has(n)) told.failed_slots.add(slot + n);
+    }
     slot += slots;
   }
   if (op.failed_frames == 0) return;
   op.status = FlashStatus::uncorrectable;
   // What could not be decoded is not what was written: any use of it will be found out.
   for (std::uint32_t slot = 0; slot < op.slots; ++slot) {
-    if ((op.failed_slots >> (slot % 64) & 1U) == 0) continue;
+    if (!told.failed_slots.has(slot)) continue;
     Stamp* const stamps = op.stamps + std::size_t{slot} * setup_.stamps_per_unit;
     for (std::uint32_t i = 0; i < setup_.stamps_per_unit; ++i) stamps[i] = static_cast<Stamp>(~stamps[i]);
   }

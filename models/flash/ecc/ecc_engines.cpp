@@ -59,7 +59,7 @@ EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::
             : wrong > sure && wrong > (width > 0 ? correctable + width * random_.normal() : sure);
     if (fails) {
       ++verdict.failed;
-      verdict.failed_slots |= std::uint64_t{1} << (frame / per_slot % 64);
+      verdict.failed_slots.add(static_cast<std::uint32_t>(frame) / per_slot);
     } else {
       corrected += wrong;
     }

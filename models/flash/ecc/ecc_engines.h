@@ -20,6 +20,7 @@
 #include "models/base/booked.h"
 #include "models/base/busy_sink.h"
 #include "models/base/random.h"
+#include "models/base/read_verdict.h"
 #include "models/base/statistics.h"
 #include "models/flash/ecc/ecc_config.h"
 
@@ -30,11 +31,8 @@ class EccEngines {
   EccEngines(const EccConfig& config, std::uint64_t seed);
 
   /// What became of a page's frames.
-  struct Verdict {
-    std::uint32_t failed = 0;        ///< frames that could not be decoded
-    std::uint64_t failed_slots = 0;  ///< a bit for each slot (modulo 64) with such a frame
-    std::uint32_t worst = 0;         ///< wrong bits of the worst frame
-    std::uint32_t wrong = 0;         ///< of all frames
+  struct Verdict : PlaneVerdict {
+    SlotSet failed_slots;  ///< with a frame that could not be decoded
   };
   /// Tries to decode `frames` frames of `page` with so many wrong bits each; none given: without
   /// any. A slot has `per_slot` of them. `by_default`: the first attempt at the page, with the

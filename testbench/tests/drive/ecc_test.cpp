@@ -141,6 +141,34 @@ TEMPLATE_TEST_CASE_SIG("whatever cannot be decoded is a media error for the host
   CHECK(failed_pages == s.lost_reads + s.retries);
 }
 
+TEST_CASE("of reads of more than 64 mapping pages the host loses what the decoders could not decode",
+          "[drive]") {
+  SsdConfig config = drive("pcie3x4", 512);
+  config.part.page_size = 64_KiB;
+  config.part.spare_size = 8_KiB;
+  config.firmware.mapping.unit = 512;
+  config.firmware.allocation.multi_plane = true;
+  config.firmware.ecc.policy = "fixed";
+  config.ecc.frame = 512;
+  config.ecc.parity = 64;
+  config.ecc.codes[static_cast<std::size_t>(EccCode::bch)].correctable = 20;
+  with_rber(config, [](const ArrayOperation&) { return 0.0021; });
+  Simulation simulation(config);
+  run_untimed(simulation, {.rw = "write", .bs = 64_KiB});
+  std::vector<Load> loads = one(unit_reads(simulation.drive_size(), 128_KiB, 200, 1));
+  Measurement measurement({"reads"});
+  simulation.run(loads, measurement);
+  const firmware::FtlStatistics& s = simulation.ssd().ftl().statistics();
+  const EccEngines::Counts& decoders = simulation.ssd().flash().controller().ecc().counts(EccCode::bch);
+  // Each read is made once, and a frame is a mapping page.
+  CHECK(decoders.frames == 200 * 256);
+  CHECK(decoders.failed_frames > 20);
+  CHECK(s.lost_frames == decoders.failed_frames);
+  CHECK(s.host_lost_frames == decoders.failed_frames);
+  CHECK(s.host_units_lost == decoders.failed_frames);
+  CHECK(s.uncorrectable_units == decoders.failed_frames);
+}
+
 TEST_CASE("random commands under errors near the limit leave the data that are not lost as they were",
           "[drive]") {
   SsdConfig config = drive("pcie3x4", 512);

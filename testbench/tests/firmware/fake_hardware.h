@@ -19,6 +19,7 @@
 #include "firmware/base/hardware.h"
 #include "models/base/archive.h"
 #include "models/base/random.h"
+#include "models/base/read_verdict.h"
 
 namespace tlmssd::firmware::testing {
 
@@ -274,13 +275,51 @@ class FakeFlash final : public FlashPort {
     if (op.code == EccCode::none) return;
     op.worst_errors = op.wrong_bits = wrong_bits ? wrong_bits(op) : 0;
     op.failed_frames = fails && fails(op) ? 1 : 0;
-    if (op.failed_frames == 0) return;
-    if (failed_frames) op.failed_frames = failed_frames(op);
-    op.status = FlashStatus::uncorrectable;
-    op.failed_slots = failed_slots ? failed_slots(op) : 0;
-    for (std::uint32_t n = 0; n < op.slots; ++n) {
-      if (op.failed_slots == 0 || (op.failed_slots >> n & 1U) != 0)
-        std::fill_n(op.stamps + std::size_t{n} * sectors_, sectors_, Stamp{0xBAD});
+    if (op.failed_frames != 0) {
+      if (failed_frames) op.failed_frames = failed_frames(op);
+      op.status = FlashStatus::uncorrectable;
+      if (op.verdict != nullptr) op.verdict->failed_slots.clear();
+      const std::uint64_t failed = failed_slots ? failed_slots(op) : 0;
+      for (std::uint32_t n = 0; n < op.slots; ++n) {
+        const bool lost = failed != 0 && (failed >> n & 1U) != 0;
+        if (lost && op.verdict != nullptr) op.verdict->failed_slots.add(n);
+        if (failed == 0 || lost) std::fill_n(op.stamps + std::size_t{n} * sectors_, sectors_, Stamp{0xBAD});
+      }
+    }
+    if (op.verdict != nullptr) judge_planes(op);
+  }
+  /// Planes have the frames that failed by the slots that failed, and one at least where some did;
+  /// each has as many wrong bits as by itself.
+  void judge_planes(FlashOp& op) {
+    const SlotSet& failed = op.verdict->failed_slots;
+    const auto lost = [&](std::uint32_t first, std::uint32_t end) {
+      std::uint32_t sum = 0;
+      for (std::uint32_t n = first; n < end; ++n)
+        sum += op.status == FlashStatus::uncorrectable && (failed.empty() || failed.has(n)) ? 1 : 0;
+      return sum;
+    };
+    std::uint32_t frames = op.failed_frames;
+    op.wrong_bits = op.worst_errors = op.failed_frames = 0;
+    op.verdict->planes.clear();
+    for (std::uint32_t p = 0, first = 0; p < op.planes; ++p) {
+      const std::uint32_t slots =
+          std::min(op.slots - first, units_per_page_ - (op.first_slot + first) % units_per_page_);
+      FlashOp alone = op;
+      alone.plane = static_cast<PlaneId>(index(op.plane) + p);
+      alone.planes = 1;
+      alone.first_slot = (op.first_slot + first) % units_per_page_;
+      alone.slots = slots;
+      alone.spare = op.spare + first;
+      PlaneVerdict& verdict = op.verdict->planes.emplace_back();
+      verdict.worst = verdict.wrong = wrong_bits ? wrong_bits(alone) : 0;
+      const std::uint32_t left = lost(first, op.slots);
+      const std::uint32_t of_plane = lost(first, first + slots);
+      if (of_plane > 0) verdict.failed = std::max(frames * of_plane / left, 1U);
+      frames -= std::min(frames, verdict.failed);
+      op.failed_frames += verdict.failed;
+      op.wrong_bits += verdict.wrong;
+      op.worst_errors = std::max(op.worst_errors, verdict.worst);
+      first += slots;
     }
   }
   void program(FlashOp& op) {

@@ -108,9 +108,11 @@ class Recorder final : public EccPolicy {
   }
   void decoded(const PageFacts& /*page*/, ReadAttempt /*how*/, const Decoded& what) override {
     result = what;
+    all.push_back(what);
   }
   static inline PageFacts told;
   static inline Decoded result;
+  static inline std::vector<Decoded> all;
 };
 
 bool holds(const FlashOp& op, Lpn unit) {
@@ -330,6 +332,43 @@ TEST_CASE("of several planes those that fail are read again, each by itself") {
     CHECK(rig.stats().retried_reads == again);
     CHECK(rig.stats().lost_reads == 0);
     CHECK(rig.stats().decoded_bits - bits == units * 4096 * 8);
+  }
+}
+
+TEST_CASE("the policy is told of every plane that is decoded, whether others fail or not") {
+  ecc_family().add<Recorder>("acme 1.0");
+  constexpr std::uint32_t k_wrong[] = {8, 40};  // in each plane
+  const bool fails = GENERATE(false, true);
+  for (const bool timed : {false, true}) {
+    RetryRig rig("recorder", {}, timed, true);
+    rig.fill();
+    rig.hw.flash.wrong_bits = [&](const FlashOp& op) { return k_wrong[index(op.plane)]; };
+    // Of whole multi-plane pages the second plane.
+    std::uint32_t both = 0;
+    rig.hw.flash.failed_slots = [](const FlashOp& /*op*/) { return std::uint64_t{12}; };
+    rig.hw.flash.fails = [&](const FlashOp& op) {
+      both += op.slots == 4 ? 1 : 0;
+      return fails && op.slots == 4;
+    };
+    const FtlStatistics before = rig.stats();
+    Recorder::all.clear();
+    for (std::uint64_t lba = 0; lba + 64 <= rig.shape.logical_blocks; lba += 64) rig.read(lba, 64);
+    REQUIRE(both > 10);
+    const auto pages = [](std::uint32_t wrong) {
+      return static_cast<std::uint32_t>(
+          std::count_if(Recorder::all.begin(), Recorder::all.end(),
+                        [wrong](const Decoded& page) { return page.worst == wrong; }));
+    };
+    CHECK(pages(k_wrong[0]) + pages(k_wrong[1]) == Recorder::all.size());
+    CHECK(pages(k_wrong[0]) >= both);
+    CHECK(pages(k_wrong[1]) == (fails ? pages(k_wrong[0]) - both : pages(k_wrong[0])));
+    for (const Decoded& page : Recorder::all)
+      CHECK((page.mean == page.worst / 8.0 || page.mean == page.worst / 4.0));  // of two units or one
+    CHECK(rig.stats().corrected_bits - before.corrected_bits ==
+          k_wrong[0] * pages(k_wrong[0]) + k_wrong[1] * pages(k_wrong[1]));
+    CHECK(rig.stats().decoded_frames - before.decoded_frames + 8 * (fails ? both : 0) ==
+          (rig.shape.logical_blocks / 64 * 64 / k_unit) * 4);
+    CHECK(rig.stats().lost_reads == (fails ? both : 0));
   }
 }
 

@@ -196,9 +196,63 @@ TEST_CASE("of a read of two planes only what could not be decoded is lost") {
   const std::uint32_t good = b.units_per_page - 1;
   REQUIRE(read.op.slots == 2 * good);
   CHECK(read.op.status == FlashStatus::uncorrectable);
-  CHECK(read.op.failed_slots == ((std::uint64_t{1} << good) - 1) << good);
-  for (std::uint32_t slot = 0; slot < read.op.slots; ++slot)
+  for (std::uint32_t slot = 0; slot < read.op.slots; ++slot) {
+    CHECK(read.verdict.failed_slots.has(slot) == (slot >= good));
     CHECK((read.stamps[slot * b.stamps_per_unit] == program.stamps[0]) == (slot < good));
+  }
+}
+
+TEST_CASE("of a read of more than 64 slots only what could not be decoded is lost, in each plane") {
+  Options o = failing(60);
+  o.part.page_size = 64_KiB;
+  o.part.spare_size = 8_KiB;
+  o.unit_bytes = 512;
+  o.ecc.frame = 512;
+  o.ecc.parity = 64;
+  o.ecc.codes[static_cast<std::size_t>(EccCode::bch)].correctable = 20;
+  o.rber = [](const ArrayOperation&) {
+    return 15.0 / (8 * (512 + 64));
+  };  // of each frame one in twelve fails
+  const auto oracle = errors_of(o);
+  Bench b(o);
+  Operation program = make(b, FlashCommand::program, 1, 2, 0, 2);
+  execute(program);
+  Operation read = make(b, FlashCommand::read, 1, 2, 0, 2);
+  read.op.code = EccCode::bch;
+  execute(read);
+  REQUIRE(read.op.slots == 256);
+  std::uint32_t failed = 0;
+  for (std::uint32_t plane = 0; plane < 2; ++plane) {
+    const std::vector<std::uint32_t> wrong = drawn(*oracle, o, 1, plane, 2, 0, 0, 128);
+    std::uint32_t of_plane = 0;
+    for (std::uint32_t n = 0; n < 128; ++n) {
+      const std::uint32_t slot = 128 * plane + n;
+      of_plane += wrong[n] > 20 ? 1 : 0;
+      CHECK(read.verdict.failed_slots.has(slot) == (wrong[n] > 20));
+      CHECK((read.stamps[slot] != program.stamps[0]) == (wrong[n] > 20));
+    }
+    const PlaneVerdict& verdict = read.verdict.planes.at(plane);
+    CHECK(verdict.failed == of_plane);
+    CHECK(verdict.worst == *std::max_element(wrong.begin(), wrong.end()));
+    CHECK(verdict.wrong == std::accumulate(wrong.begin(), wrong.end(), 0U));
+    failed += of_plane;
+  }
+  CHECK(failed > 5);
+  CHECK(read.op.failed_frames == failed);
+}
+
+TEST_CASE("a frame without a wrong bit is decoded, however wide the waterfall") {
+  EccConfig config;
+  CodeConfig& code = config.codes[static_cast<std::size_t>(EccCode::hard_ldpc)];
+  code.correctable = 80;
+  code.waterfall = 0.5;
+  EccEngines engines(config, 7);
+  const std::vector<std::uint32_t> none(20'000, 0);
+  CHECK(engines.decode(EccCode::hard_ldpc, {}, 20'000, none).failed == 0);
+  // With one, a limit that is drawn below it is none.
+  const std::vector<std::uint32_t> one(20'000, 1);
+  check_share(engines.decode(EccCode::hard_ldpc, {}, 20'000, one).failed, 20'000,
+              normal_distribution((1 - 80.0) / 40));
 }
 
 TEST_CASE("a waterfall fails as the integral over its transition says") {

@@ -269,6 +269,7 @@ struct Operation {
   FlashOp op;
   std::vector<Lpn> spare;
   std::vector<Stamp> stamps;
+  ReadVerdict verdict;
   Ledger ledger;
   Picoseconds submitted = 0;
   Picoseconds done = -1;
@@ -317,6 +318,7 @@ inline Operation make_copy(Bench& bench, std::uint32_t die, std::uint32_t source
 inline void submit(Operation& o) {
   o.op.spare = o.spare.data();
   o.op.stamps = o.stamps.data();
+  o.op.verdict = &o.verdict;
   o.op.on_done = &completed;
   o.op.on_done_self = &o;
   o.submitted = o.bench->event_queue.now();
@@ -329,6 +331,7 @@ inline void submit(Operation& o) {
 inline void execute(Operation& o) {
   o.op.spare = o.spare.data();
   o.op.stamps = o.stamps.data();
+  o.op.verdict = &o.verdict;
   o.bench->cpu.execute(o.op);
 }
 

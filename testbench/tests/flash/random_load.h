@@ -215,7 +215,7 @@ class RandomLoad {
       for (std::uint32_t i = 0; i < o.op.slots * 2; ++i) {
         const std::uint32_t k = o.op.first_slot * 2 + i;
         // What could not be decoded is spoiled, the rest is as it was written.
-        const bool lost = (o.op.failed_slots >> (i / 2) & 1U) != 0;
+        const bool lost = o.verdict.failed_slots.has(i / 2);
         REQUIRE((o.stamps[i] != content(target.origin[index(o.op.page)], k / 4, k % 4)) == lost);
       }
     }
