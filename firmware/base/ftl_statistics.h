@@ -53,10 +53,11 @@ struct FtlStatistics {
   std::uint64_t host_units_lost = 0;         ///< that commands of the host read, and could not get
   std::uint64_t host_units_lost_before = 0;  ///< of these, those that had been lost before
   std::uint64_t host_lost_frames = 0;        ///< of lost_frames, those of reads for the host
-  std::uint64_t host_decoded_bits = 0;       ///< of decoded_bits, those of reads for the host
-  std::uint64_t decoded_bits = 0;            ///< data bits of all flash reads that went through a decoder
-  std::uint64_t decoded_frames = 0;          ///< ECC frames of those whose last attempt decoded all of them
-  std::uint64_t corrected_bits = 0;          ///< wrong bits of these
+  /// Of decoded_bits, those of reads for the host: of redirected ones, what it got by them.
+  std::uint64_t host_decoded_bits = 0;
+  std::uint64_t decoded_bits = 0;    ///< data bits of all flash reads that went through a decoder
+  std::uint64_t decoded_frames = 0;  ///< ECC frames of those whose last attempt decoded all of them
+  std::uint64_t corrected_bits = 0;  ///< wrong bits of these
   // block-mapped regions
   std::uint64_t units_rewritten = 0;  ///< copied because some other unit of their block was written
   std::uint64_t copybacks = 0;        ///< programs of pages that were copied on their die

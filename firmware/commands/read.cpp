@@ -232,6 +232,7 @@ void Commands::deliver(HostCommand& command, const ReadOp& read, Layer::Hold* ho
     const Stamp* const stamps = read.content(at);
     copy_sectors(command, std::uint64_t{unit} * core.layout.sectors, read.need[at], stamps);
     if (!good) continue;
+    if (redirected) core.stats.host_decoded_bits += std::uint64_t{core.layout.unit_bytes} * 8;
     if (front != nullptr) front->copy_in(unit, where, read.need[at], stamps, hold);
     for (Feature* const feature : core.hooks.host_read) feature->on_host_read(unit, where, stamps);
   }

@@ -136,6 +136,16 @@ TEST_CASE("a read by parity that cannot be decoded is no loss: the original is r
   rig.host.verify_all();
 }
 
+TEST_CASE("bits that the host got by parity are bits that it read, whatever was read for them") {
+  ParityRig rig({.ecc = "fixed", .rotate = true});
+  rig.fill();
+  rig.ftl.reset_statistics();
+  rig.churn(6000);
+  CHECK(rig.counters().served > 50);
+  const FtlStatistics& s = rig.stats();
+  CHECK(s.host_decoded_bits == (s.host_units_read - s.buffer_read_hits) * 4096 * 8);
+}
+
 TEST_CASE("parity tells which reads of busy dies it served, and why not the others") {
   ParityRig rig({.policy = "behind-writes"});
   rig.fill();

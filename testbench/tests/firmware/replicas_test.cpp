@@ -74,6 +74,23 @@ struct ReplicaRig : FeatureRig<Replicas> {
 
 }  // namespace
 
+TEST_CASE("bits that the host got from a copy are bits that it read, and none twice") {
+  ReplicaRig rig({.capacity = Bytes{64} * 4096, .ecc = "fixed"});
+  std::uint64_t copies = 0;  // that were read; every other one cannot be decoded
+  rig.hw.flash.fails = [&](const FlashOp& op) {
+    return op.slots == 1 && op.spare[0] >= k_written_units && op.spare[0] != k_no_unit && copies++ % 2 == 0;
+  };
+  rig.fill();
+  rig.read_some(64, 3);
+  rig.ftl.reset_statistics();
+  copies = 0;
+  rig.read_beside_writes(64);
+  REQUIRE(copies > 3);
+  CHECK(rig.counters().reads_of_copies == copies / 2);
+  CHECK(rig.stats().lost_reads == copies - copies / 2);
+  CHECK(rig.stats().host_decoded_bits == (64 - rig.stats().buffer_read_hits) * 4096 * 8);
+}
+
 TEST_CASE("what is read often gets a copy on another die, once, and nothing else does") {
   ReplicaRig rig;
   rig.fill();
