@@ -1,5 +1,6 @@
 """Scenarios filled in: the files they name, and what a run is known by."""
 
+import contextlib
 import copy
 import functools
 from pathlib import Path
@@ -7,8 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tlmssd.program import find_program
-from tlmssd.resolve import drive_key, run_key, with_absolute_plugins
+from tlmssd.errors import RunFailed
+from tlmssd.program import Program, find_program
+from tlmssd.resolve import Resolver, drive_key, run_key, with_absolute_plugins
 
 BLKTRACE_FILES = ("sda.blktrace.0", "sda.blktrace.1", "sda.blktrace.10")
 SCENARIO = {"plugins": ["libacme.so"], "precondition": [{"fill": "100 %"}], "load": []}
@@ -122,3 +124,16 @@ def test_another_program_or_a_short_run_is_another_run():
 def test_a_trace_that_cannot_be_found_has_a_key_too():
     scenario = {"load": [{"trace": "/nonexistent/sda.blktrace.0"}]}
     assert run_key(scenario, find_program()) == run_key(scenario, find_program())
+
+
+def test_a_program_that_has_ended_is_said_so_of(tmp_path):
+    ended = tmp_path / "ended"
+    ended.write_text("#!/bin/sh\n")
+    ended.chmod(0o755)
+    with (
+        pytest.raises(RunFailed, match="ended while it filled in scenarios"),
+        Resolver(Program(ended), tmp_path / "scenario.yaml") as resolver,
+    ):
+        with contextlib.suppress(RunFailed):
+            resolver.resolve(())  # its output has ended: so has it
+        resolver.resolve(())  # the pipe breaks, and does so once more when it is closed

@@ -8,10 +8,14 @@ import argparse
 import errno
 import importlib
 import os
+import select
 import sys
 from collections.abc import Callable
 
 from tlmssd.errors import CannotGoOn, InputError, RunFailed, is_disk_full, reason_of
+from tlmssd.interrupts import interrupts_held
+
+Command = Callable[[argparse.Namespace], int]
 
 COMMANDS = {
     "explore": ("tlmssd.explore", "run a study: many points of a design space, or a search in it"),
@@ -29,9 +33,9 @@ COMMANDS = {
 }
 """Command to its module and what it does in a few words."""
 
-OK, FAILED, INPUT, DISK_FULL = 0, 1, 2, 7
+OK, FAILED, INPUT, DISK_FULL, INTERRUPTED = 0, 1, 2, 7, 130
 """Exit codes: all went well; something failed; a file or the command line is at fault; a disk is
-full."""
+full; ended by Ctrl-C."""
 
 LOST_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """What a write may fail with."""
@@ -39,20 +43,15 @@ LOST_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 def main(arguments: list[str] | None = None) -> int:
     """Carries out the command; the user's mistakes become one line on stderr and exit code 2."""
-    arguments = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(prog=os.environ.get("TLMSSD_SPEAKER", "tlmssd"))
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    module = None
-    for name, (path, what) in COMMANDS.items():
-        command = commands.add_parser(name, help=what, description=what)
-        if arguments[:1] == [name]:
-            module = importlib.import_module(path)
-            module.add_arguments(command)
-    parsed = parser.parse_args(arguments)
+    try:
+        with interrupts_held():  # an import that is cut short fails in words of its own
+            command, parsed = _asked_for(sys.argv[1:] if arguments is None else arguments)
+    except KeyboardInterrupt:
+        return complain(INTERRUPTED, "interrupted")
     closed = sys.stdout is None  # before this process began
     if closed:
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
-    code = _carry_out(module.main, parsed)
+    code = _carry_out(command, parsed)
     try:
         if closed:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
@@ -65,7 +64,20 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _carry_out(command: Callable[[argparse.Namespace], int], parsed: argparse.Namespace) -> int:
+def _asked_for(arguments: list[str]) -> tuple[Command, argparse.Namespace]:
+    parser = argparse.ArgumentParser(prog=os.environ.get("TLMSSD_SPEAKER", "tlmssd"))
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    module = None
+    for name, (path, what) in COMMANDS.items():
+        command = commands.add_parser(name, help=what, description=what)
+        if arguments[:1] == [name]:
+            module = importlib.import_module(path)
+            module.add_arguments(command)
+    parsed = parser.parse_args(arguments)
+    return module.main, parsed
+
+
+def _carry_out(command: Command, parsed: argparse.Namespace) -> int:
     try:
         return command(parsed)
     except (InputError, CannotGoOn) as error:
@@ -73,11 +85,19 @@ def _carry_out(command: Callable[[argparse.Namespace], int], parsed: argparse.Na
     except RunFailed as error:
         return complain(FAILED, error)
     except KeyboardInterrupt:
-        return complain(130, "interrupted")
-    except BrokenPipeError:
-        return OK
+        return complain(INTERRUPTED, "interrupted")
+    except BrokenPipeError as error:
+        return OK if _reader_is_gone() else complain(FAILED, reason_of(error))
     except OSError as error:
         return _complain_of(error)
+
+
+def _reader_is_gone() -> bool:
+    """Whether the reader of what is printed has enough: pipes to other processes break, too."""
+    streams = select.poll()
+    for stream in (sys.stdout, sys.stderr):
+        streams.register(stream, 0)  # errors are told anyway
+    return any(told & select.POLLERR for _, told in streams.poll(0))
 
 
 def _print_all() -> None:

@@ -1,5 +1,6 @@
 """Scenarios filled in by the program, many of them quickly, and what they have in common."""
 
+import contextlib
 import copy
 import functools
 import hashlib
@@ -38,6 +39,7 @@ class Resolver:
             stdout=subprocess.PIPE,
             text=True,
             env=environment(),
+            process_group=0,  # no Ctrl-C of the terminal's: it ends with its input
         )
 
     def __enter__(self) -> "Resolver":
@@ -48,7 +50,8 @@ class Resolver:
 
     def close(self) -> None:
         """Ends the process."""
-        self._process.stdin.close()
+        with contextlib.suppress(BrokenPipeError):  # it has ended, and a request is left
+            self._process.stdin.close()
         self._process.stdout.close()
         self._process.wait()
 

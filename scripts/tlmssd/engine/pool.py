@@ -4,16 +4,16 @@ import contextlib
 import logging
 import math
 import os
-import signal
-import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
 from tlmssd.errors import InputError, RunFailed
+from tlmssd.interrupts import interrupts_held
 from tlmssd.study.document import read_document
 
 MOST_PROCESSES = 8
@@ -52,8 +52,9 @@ def thread_pool(jobs: int | None = None) -> Iterator[Pool]:
 @contextlib.contextmanager
 def local_pool(jobs: int | None = None) -> Iterator[Pool]:
     """A Dask cluster on this machine, `jobs` runs at once; a lost worker is replaced."""
-    import dask
-    from distributed import LocalCluster
+    with interrupts_held():  # an import that is cut short fails in words of its own
+        import dask
+        from distributed import LocalCluster
 
     jobs = jobs or os.cpu_count() or 1
     workers = max(n for n in range(1, MOST_PROCESSES + 1) if jobs % n == 0)
@@ -64,34 +65,23 @@ def local_pool(jobs: int | None = None) -> Iterator[Pool]:
         "distributed.worker.profile.enabled": False,
         # What the scheduler remembers of tasks that are done grows otherwise.
         "distributed.admin.low-level-log-length": 1000,
-        # For those that take the place of lost ones.
         "distributed.worker.preload": ["tlmssd.engine.ignore_interrupts"],
     }
-    with quiet(), dask.config.set(settings):
-        with interrupts_ignored():
-            cluster = LocalCluster(
-                n_workers=workers,
-                threads_per_worker=jobs // workers,
-                processes=True,
-                memory_limit=0,
-                dashboard_address=":0",
-                silence_logs=logging.CRITICAL,
+    # The first process would start it otherwise, which lets interrupts through.
+    resource_tracker.ensure_running()
+    with quiet(), dask.config.set(settings), contextlib.ExitStack() as opened:
+        with interrupts_held():
+            cluster = opened.enter_context(
+                LocalCluster(
+                    n_workers=workers,
+                    threads_per_worker=jobs // workers,
+                    processes=True,
+                    memory_limit=0,
+                    dashboard_address=":0",
+                    silence_logs=logging.CRITICAL,
+                )
             )
-        with cluster, _pool_of(cluster) as pool:
-            yield pool
-
-
-@contextlib.contextmanager
-def interrupts_ignored() -> Iterator[None]:
-    """Processes that begin in here never see Ctrl-C: it is this process's to end them."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
+        yield opened.enter_context(_pool_of(cluster))
 
 
 @contextlib.contextmanager
