@@ -68,11 +68,19 @@ BAD = {
     ),
     "metric called like a column": (
         ("tail:", "settings:"),
-        "6: metrics.settings: 'settings' is taken; choose another name",
+        "6: metrics.settings: 'settings' is taken; choose another name, such as 'own settings'",
+    ),
+    "metric called like what constraints come to": (
+        ("tail:", "violation:"),
+        "6: metrics.violation: 'violation' is taken; choose another name, such as 'own violation'",
+    ),
+    "metric called like what the front names": (
+        ("tail:", "design:"),
+        "6: metrics.design: 'design' is taken; choose another name, such as 'own design'",
     ),
     "objective called like a column": (
         ("seeds: 2", "objectives: {seed: minimize}"),
-        "5: objectives.seed: is the name of a column of the results; name a metric",
+        "5: objectives.seed: is what results have beside metrics; name a metric",
     ),
     "axis called like a metric": (
         ("load.iodepth: [1, 4]", "tail: {a: {load.iodepth: 4}}"),

@@ -17,6 +17,8 @@ from tests.conftest import STUDY, carry_out, explore, fake_program, start_explor
 from tlmssd.cli import DISK_FULL, main
 from tlmssd.store import Store
 from tlmssd.study import table
+from tlmssd.study.session import mean_of_seeds
+from tlmssd.study.study import RESERVED, RESERVED_OF_METRICS
 
 LONG = STUDY.replace("seeds: 2", "seeds: 12").replace(
     "axes:", "set: {load.number_ios: 30000}\naxes:"
@@ -331,6 +333,19 @@ metrics: {scm: scenario.ssd.scm.capacity, step: scenario.precondition.2.overwrit
     assert frame["scm"].notna().tolist() == [True, False]
     assert frame["step"].notna().tolist() == [True, False]
     assert frame["iops"].notna().all()
+
+
+def test_what_results_have_beside_metrics_is_no_name_of_a_metric(folder):
+    """It would be taken for the metric, or the metric for it."""
+    (folder / "study.yaml").write_text(STUDY + "objectives: {tail: minimize}\n")
+    report = carry_out("study.yaml", "out")
+    metrics = {"tail", "wa"}
+    assert set(mean_of_seeds(report.rows[:2])) - metrics <= set(RESERVED_OF_METRICS)
+    best = json.loads((folder / "out/summary.json").read_text())["front"][0]
+    assert set(best) - metrics <= set(RESERVED_OF_METRICS)
+    columns = report.table.column_names
+    axes = {"firmware.gc.policy", "load.iodepth"}
+    assert set(columns) - metrics - axes <= set(RESERVED)
 
 
 @pytest.mark.parametrize(

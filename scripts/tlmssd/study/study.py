@@ -190,6 +190,8 @@ def _refuse_shared_names(axes: tuple[Axis, ...], metrics: tuple[Metric, ...]) ->
 
 RESERVED = ("point", "seed", "status", "reason", "run", "settings", "feasible")
 """Columns that every table of results has."""
+RESERVED_OF_METRICS = (*RESERVED, "violation", "design")
+"""With what a point has beside its metrics: of AskTell.evaluate, and in summary.json."""
 
 
 def read_base(entry: Entry, folder: Path) -> Path:
@@ -236,8 +238,8 @@ def _metrics(entry: Entry | None) -> tuple[Metric, ...]:
     named = entry.items() if entry.is_map else ((part.text, part) for part in entry.elements())
     metrics = []
     for name, part in named:
-        if name in RESERVED or name in (metric.name for metric in metrics):
-            part.fail(f"'{name}' is taken; choose another name")
+        if name in RESERVED_OF_METRICS or name in (metric.name for metric in metrics):
+            part.fail(f"'{name}' is taken; choose another name, such as 'own {name}'")
         expression = read_expression(part, part.text)
         if expression.is_comparison:
             part.fail("compares; that is for constraints")
@@ -262,8 +264,8 @@ def _objectives(
     objectives = []
     for name, part in entry.items() if entry else ():
         goal = part.choice("minimize", "maximize")
-        if name in RESERVED:
-            part.fail("is the name of a column of the results; name a metric")
+        if name in RESERVED_OF_METRICS:
+            part.fail("is what results have beside metrics; name a metric")
         if name not in (metric.name for metric in metrics):
             metrics += (Metric(name, read_expression(part, name), part),)
         # One of those that a study without metrics has is asked for here.
