@@ -8,7 +8,7 @@ from reports import operation, report
 
 from tlmssd.study.dimensions import Dimension, UnitsError, dimension
 from tlmssd.study.expressions import ExpressionError, parse
-from tlmssd.study.figures import Reader
+from tlmssd.study.figures import VIOLATIONS, Reader
 
 
 @pytest.mark.parametrize(
@@ -70,6 +70,30 @@ def test_a_cause_that_took_no_time_is_zero_and_an_unknown_figure_is_none(tmp_pat
     found = Reader(tuple((name, parse(name)) for name in names))(tmp_path, text, {})
     assert list(found.values())[:2] == [0.0, 0.0]
     assert all(math.isnan(value) for value in list(found.values())[2:])
+
+
+def read(folder, metrics: dict[str, str], *constraints: str) -> dict:
+    """What a run comes to whose only command is a read of 10 ns."""
+    text = json.dumps(report(1, read=operation(10.0, {"sense": 10.0}, {"sense": 10.0}))).encode()
+    named = tuple((name, parse(expression)) for name, expression in metrics.items())
+    return Reader(named, tuple(map(parse, constraints)))(folder, text, {})
+
+
+def test_a_metric_called_like_a_figure_is_no_other_metrics_figure(tmp_path):
+    """Their order made a difference."""
+    metrics = {"read.p50": "read.mean / 1 ns", "twice": "2 * read.p50"}
+    found = read(tmp_path, metrics)
+    assert found == {"read.p50": pytest.approx(10), "twice": pytest.approx(20e-9)}
+    assert read(tmp_path, dict(reversed(metrics.items()))) == found
+
+
+def test_a_constraint_knows_metrics_before_figures_and_is_none_itself(tmp_path):
+    """Twice the same constraint, or a metric called like one, made all points infeasible."""
+    limit = "read.p50 < 20"
+    metrics = {"read.p50": "read.mean / 1 ns", limit: "read.mean"}
+    found = read(tmp_path, metrics, limit, limit)
+    assert found.pop(VIOLATIONS) == pytest.approx((-0.5, -0.5))
+    assert found == {"read.p50": pytest.approx(10), limit: pytest.approx(10e-9)}
 
 
 @pytest.mark.parametrize(

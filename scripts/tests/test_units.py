@@ -15,7 +15,7 @@ from tlmssd.runs import Runner
 from tlmssd.study.axes import read_axis
 from tlmssd.study.document import read_document
 from tlmssd.study.expressions import parse
-from tlmssd.study.figures import Reader
+from tlmssd.study.figures import VIOLATIONS, Reader
 
 KNOWN = {
     "s": {"ps": 1e-12, "ns": 1e-9, "us": 1e-6, "\u00b5s": 1e-6, "\u03bcs": 1e-6, "ms": 1e-3,
@@ -132,10 +132,11 @@ def test_figures_and_parameters_are_in_base_units(tmp_path):
         "read.p50": 2e-3, "read.ledger.sense": 2e-3, "bandwidth": 4096 / 2e-3,
         "statistics.flash.die_1.busy": 0.4, "scenario.ssd.cpu.clock": 5e8,
         "scenario.ssd.flash.channels": 4, "scenario.ssd.flash.parts.0": 0.2,
-        "read.p50 < 3 ms": -1 / 3, "read.p50 < 1600 us": 1 / 4,
     }  # fmt: skip
-    reader = Reader(tuple((name, parse(name)) for name in asked))
+    limits = {"read.p50 < 3 ms": -1 / 3, "read.p50 < 1600 us": 1 / 4}
+    reader = Reader(tuple((name, parse(name)) for name in asked), tuple(map(parse, limits)))
     found = reader(tmp_path, json.dumps(text).encode(), scenario)
+    assert found.pop(VIOLATIONS) == pytest.approx(tuple(limits.values()))
     assert found == pytest.approx(asked)
 
 

@@ -12,29 +12,33 @@ from tlmssd.advice import advice_by_rule
 from tlmssd.errors import InputError
 from tlmssd.study.expressions import Expression
 
-ADVICE = ("advice",)
-"""Where a Reader puts the adviser's words by rule: no text, as the names of expressions are."""
+ADVICE, VIOLATIONS = ("advice",), ("violations",)
+"""Where a Reader puts the adviser's words by rule, and by how much each constraint is missed: no
+texts, as the names of metrics are."""
 
 
 @dataclass(frozen=True)
 class Reader:
-    """Works out named expressions from a run's results; goes to the workers with each job.
+    """Works out metrics and constraints from a run's results; goes to the workers with each job.
 
-    `with_advice`: the adviser's words are among the values, as ADVICE.
+    Metrics are expressions of figures, constraints of metrics, too, which go before figures of the
+    same name. `with_advice`: the adviser's words are among the values, as ADVICE.
     """
 
-    expressions: tuple[tuple[str, Expression], ...]
+    metrics: tuple[tuple[str, Expression], ...]
+    constraints: tuple[Expression, ...] = ()
     with_advice: bool = False
 
     @functools.cached_property
     def _asks_for_statistics(self) -> bool:
-        names = (name for _, expression in self.expressions for name in expression.names)
+        expressions = (*(expression for _, expression in self.metrics), *self.constraints)
+        names = (name for expression in expressions for name in expression.names)
         return any(name.startswith("statistics.") for name in names)
 
     def __call__(self, _folder: Path, text: bytes, scenario: dict) -> dict:
         """Values by name, in base units; NaN for what this run does not know.
 
-        Of a comparison, by how much it is missed. Raises what Python does for damaged results.
+        With constraints, VIOLATIONS are among them. Raises what Python does for damaged results.
         """
         report = json.loads(text)
         if not metrics.is_report(report):
@@ -42,17 +46,21 @@ class Reader:
         if not self._asks_for_statistics:
             report.pop("statistics", None)  # most of it
         figures = metrics.figures(report)
-        values: dict[str, float | bool] = {}
-        look_up = functools.partial(_look_up, values, figures, scenario)
-        for name, expression in self.expressions:
-            ask = expression.violation if expression.is_comparison else expression.value
-            values[name] = ask(look_up)
-        return {**values, ADVICE: advice_by_rule(report)} if self.with_advice else values
+        look_up = functools.partial(_look_up, figures, scenario)
+        values = {name: expression.value(look_up) for name, expression in self.metrics}
+
+        def look_up_all(name: str) -> float:
+            return values[name] if name in values else look_up(name)
+
+        found: dict = dict(values)
+        if self.constraints:
+            found[VIOLATIONS] = tuple(one.violation(look_up_all) for one in self.constraints)
+        if self.with_advice:
+            found[ADVICE] = advice_by_rule(report)
+        return found
 
 
-def _look_up(values: dict, figures: dict, scenario: dict, name: str) -> float:
-    if name in values:
-        return values[name]
+def _look_up(figures: dict, scenario: dict, name: str) -> float:
     if name.startswith("scenario."):
         return _parameter(scenario, name.split(".")[1:])
     figure = metrics.find(figures, name)

@@ -1,6 +1,5 @@
 """A study under way: points become runs on an engine, and runs become rows."""
 
-import math
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,7 +11,7 @@ from tlmssd.errors import InputError
 from tlmssd.execute import Done
 from tlmssd.runs import Runner, RunRequest
 from tlmssd.study.check import Checked, check
-from tlmssd.study.figures import ADVICE, Reader
+from tlmssd.study.figures import ADVICE, VIOLATIONS, Reader
 from tlmssd.study.study import Point, Study
 
 
@@ -58,10 +57,11 @@ class Session:
         self._runner = runner
         self._resolver = runner.resolver(study.base)
         self._watcher = watcher
-        self._constraints = [metric.name for metric in study.constraints]
-        expressions = study.metrics + study.constraints
-        named = tuple((metric.name, metric.expression) for metric in expressions)
-        reader = Reader(named, with_advice=True)
+        reader = Reader(
+            tuple((metric.name, metric.expression) for metric in study.metrics),
+            tuple(constraint.expression for constraint in study.constraints),
+            with_advice=True,
+        )
         self._campaign = Campaign(runner.workshop, pool, reader, runner.share)
         self._next = 1
 
@@ -102,7 +102,7 @@ class Session:
     def _row(self, number: int, point: Point, seed: int | None, key: str, done: Done) -> Row:
         figures = dict(done.figures)
         advice = figures.pop(ADVICE, {})
-        violations = tuple(figures.pop(name, math.inf) for name in self._constraints)
+        violations = figures.pop(VIOLATIONS, ())
         if done.status != "ok":
             return Row(number, point, seed, done.status, done.reason, key, {}, ())
         return Row(number, point, seed, "ok", "", key, figures, violations, advice)
