@@ -82,6 +82,16 @@ BAD = {
         ("seeds: 2", "objectives: {seed: minimize}"),
         "5: objectives.seed: is what results have beside metrics; name a metric",
     ),
+    "objective that compares": (
+        ("seeds: 2", 'objectives: {"iops > 3": maximize}'),
+        "5: objectives.iops > 3: 'iops > 3' compares; that is for constraints, such as "
+        "constraints: [iops > 3]",
+    ),
+    "metric that compares": (
+        ("tail: read.p99,", "tail: read.p99 < 2 ms,"),
+        "6: metrics.tail: 'read.p99 < 2 ms' compares; that is for constraints, such as "
+        "constraints: [read.p99 < 2 ms]",
+    ),
     "axis called like a metric": (
         ("load.iodepth: [1, 4]", "tail: {a: {load.iodepth: 4}}"),
         "4: axes.tail: is the name of a metric in line 6; choose another",

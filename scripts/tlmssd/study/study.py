@@ -232,6 +232,13 @@ def read_expression(entry: Entry, text: str) -> Expression:
         entry.fail(f"'{text}' {error}")
 
 
+def _read_metric(entry: Entry, name: str, text: str) -> Metric:
+    expression = read_expression(entry, text)
+    if expression.is_comparison:
+        entry.fail(f"'{text}' compares; that is for constraints, such as constraints: [{text}]")
+    return Metric(name, expression, entry)
+
+
 def _metrics(entry: Entry | None) -> tuple[Metric, ...]:
     if entry is None:
         return tuple(Metric(name, parse(name)) for name in DEFAULT_METRICS)
@@ -240,10 +247,7 @@ def _metrics(entry: Entry | None) -> tuple[Metric, ...]:
     for name, part in named:
         if name in RESERVED_OF_METRICS or name in (metric.name for metric in metrics):
             part.fail(f"'{name}' is taken; choose another name, such as 'own {name}'")
-        expression = read_expression(part, part.text)
-        if expression.is_comparison:
-            part.fail("compares; that is for constraints")
-        metrics.append(Metric(name, expression, part))
+        metrics.append(_read_metric(part, name, part.text))
     return tuple(metrics)
 
 
@@ -267,7 +271,7 @@ def _objectives(
         if name in RESERVED_OF_METRICS:
             part.fail("is what results have beside metrics; name a metric")
         if name not in (metric.name for metric in metrics):
-            metrics += (Metric(name, read_expression(part, name), part),)
+            metrics += (_read_metric(part, name, name),)
         # One of those that a study without metrics has is asked for here.
         metrics = tuple(
             replace(metric, entry=part) if metric.name == name and not metric.entry else metric
