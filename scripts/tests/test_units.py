@@ -3,6 +3,8 @@
 import contextlib
 import json
 import math
+from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from reports import operation, report
@@ -38,6 +40,41 @@ def test_every_unit_is_worth_what_it_is(base):
         assert value == pytest.approx(2.5 * factor, rel=1e-12), unit
         assert units.parse(f"2.5 {unit}") == value
         assert parse(f"iops * 2.5 {unit}").value(lambda name: 4.0) == pytest.approx(4 * value)
+
+
+@pytest.mark.parametrize("number", [*range(1, 100), 125, 0.3, 2.5, 1.0625, 5000])
+def test_equal_quantities_are_equal_in_whatever_unit(number):
+    """As is the number that stands for them: 35 % was a little more than 0.35."""
+    for unit, power in (("ps", 12), ("ns", 9), ("us", 6), ("ms", 3)):
+        seconds = Fraction(str(number)) / 10**power
+        assert units.parse(f"{number} {unit}") == float(f"{number}e-{power}")
+        for other, factor in units.TIMES.items():
+            same = seconds / factor
+            if same == Fraction(text := f"{Decimal(same.numerator) / same.denominator:f}"):
+                assert units.parse(f"{text} {other}") == units.parse(f"{number} {unit}"), other
+    assert units.parse(f"{number} %") == float(f"{number}e-2")
+
+
+def test_a_limit_is_held_by_what_is_equal_to_it(tmp_path):
+    """In a report 5000 ns were more than 5 us, and 35 % of a scenario more than 0.35."""
+    text = report(1, read=operation(5000.0, {"sense": 5000.0}, {"sense": 5000.0}))
+    scenario = {"spare": "35 %", "erase": "200 us"}
+    limits = [
+        f"{name} {compares} {limit}"
+        for name, limit in (
+            ("read.p50", "5 us"), ("read.p50", "0.005 ms"), ("scenario.spare", "0.35"),
+            ("scenario.spare", "35 %"), ("scenario.erase", "0.2 ms"), ("scenario.erase", "200 us"),
+        )
+        for compares in ("<=", ">=", "==")
+    ]  # fmt: skip
+    reader = Reader((), tuple(map(parse, limits)))
+    found = reader(tmp_path, json.dumps(text).encode(), scenario)[VIOLATIONS]
+    assert dict(zip(limits, found, strict=True)) == dict.fromkeys(limits, 0)
+
+
+def test_what_is_beyond_all_numbers_is_infinite():
+    assert units.in_base(1e308, "h") == (math.inf, "s")
+    assert units.in_base(-1e308, "h") == (-math.inf, "s")
 
 
 PARAMETERS = {

@@ -1,32 +1,35 @@
 """Quantities with units: as scenarios write them, and as tables hold them (in base units)."""
 
+import math
 import re
+from fractions import Fraction
 
 from tlmssd.errors import InputError
 
+MICRO = Fraction(1, 10**6)
 TIMES = {
-    "ps": 1e-12,
-    "ns": 1e-9,
-    "us": 1e-6,
-    "\u00b5s": 1e-6,  # the micro sign
-    "\u03bcs": 1e-6,  # the Greek letter
-    "ms": 1e-3,
-    "s": 1.0,
-    "min": 60.0,
-    "h": 3600.0,
-    "d": 86400.0,
+    "ps": Fraction(1, 10**12),
+    "ns": Fraction(1, 10**9),
+    "us": MICRO,
+    "\u00b5s": MICRO,  # the micro sign
+    "\u03bcs": MICRO,  # the Greek letter
+    "ms": Fraction(1, 1000),
+    "s": 1,
+    "min": 60,
+    "h": 3600,
+    "d": 86400,
 }
-BYTES = {"B": 1.0, "kB": 1e3, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
-BYTES |= {"KiB": 2.0**10, "MiB": 2.0**20, "GiB": 2.0**30, "TiB": 2.0**40}
-BASES: dict[str, tuple[float, str]] = {
+BYTES = {"B": 1, "kB": 10**3, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+BYTES |= {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+BASES: dict[str, tuple[Fraction | int, str]] = {
     **{unit: (factor, "s") for unit, factor in TIMES.items()},
     **{unit: (factor, "B") for unit, factor in BYTES.items()},
     **{f"{unit}/s": (factor, "B/s") for unit, factor in BYTES.items()},
-    **{"Hz": (1.0, "Hz"), "kHz": (1e3, "Hz"), "MHz": (1e6, "Hz"), "GHz": (1e9, "Hz")},
-    **{"MT/s": (1e6, "Hz"), "GT/s": (1e9, "Hz"), "%": (0.01, ""), "x": (1.0, "")},
-    **{"y": (365 * 86400.0, "s"), "C": (1.0, "C")},
+    **{"Hz": (1, "Hz"), "kHz": (10**3, "Hz"), "MHz": (10**6, "Hz"), "GHz": (10**9, "Hz")},
+    **{"MT/s": (10**6, "Hz"), "GT/s": (10**9, "Hz"), "%": (Fraction(1, 100), ""), "x": (1, "")},
+    **{"y": (365 * 86400, "s"), "C": (1, "C")},
 }
-"""Unit to its factor and base unit; what is not here is its own base."""
+"""Unit to its factor, which is exact, and base unit; what is not here is its own base."""
 
 QUANTITY = re.compile(
     r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)"
@@ -41,9 +44,18 @@ def split(text: str) -> tuple[float, str] | None:
 
 
 def in_base(value: float, unit: str) -> tuple[float, str]:
-    """A value in its base unit: (4.2, 'ms') is (0.0042, 's')."""
-    factor, base = BASES.get(unit, (1.0, unit))
-    return value * factor, base
+    """A value in its base unit: (4.2, 'ms') is (0.0042, 's').
+
+    Equal quantities are equal numbers in whatever units they are written: the decimal number that
+    stands for the value is taken, and rounded once.
+    """
+    factor, base = BASES.get(unit, (1, unit))
+    if factor == 1 or not math.isfinite(value):
+        return float(value), base
+    try:
+        return float(Fraction(repr(float(value))) * factor), base
+    except OverflowError:
+        return math.copysign(math.inf, value), base
 
 
 def kind(unit: str) -> str:

@@ -342,4 +342,4 @@ def _exactly(text: str) -> Fraction:
 
 
 def _factor(unit: str) -> Fraction:
-    return Fraction(str(units.BASES.get(unit, (1.0, ""))[0]))
+    return Fraction(units.BASES.get(unit, (1, ""))[0])
