@@ -217,6 +217,54 @@ def test_on_a_small_grid_no_axis_hides_another():
         assert shares == pytest.approx([part / sum(parts) for part in parts])
 
 
+DRAWN = [
+    (0.15, 5, "a"), (0.15, 10, "b"), (0.2, 10, "a"), (0.2, 15, "a"), (0.2, 15, "b"),
+    (0.25, 5, "a"), (0.25, 5, "b"), (0.25, 10, "b"), (0.25, 15, "a"),
+]  # fmt: skip
+"""Points whose axes go together more or less."""
+DRAWN_AXES = {"spare": [0.15, 0.2, 0.25], "depth": [5, 10, 15], "policy": ["a", "b"]}
+
+
+def test_what_axes_explain_in_common_is_neither_interaction_nor_chance():
+    """Of what adds up nothing is left, however much the points confound the axes."""
+    data = study_of(DRAWN_AXES, DRAWN, lambda spare, depth, policy: depth + 100 * spare, 1)
+    found = Effects.of(data, *data.metrics)
+    shares = [found.explained(axis) for axis in data.axes]
+    assert not 0.99 < sum(shares) < 1.01  # so there is something that is in common
+    assert found.unexplained == pytest.approx(0, abs=1e-9)
+    assert "need not add up to 100 %" in found.how
+
+
+def test_what_the_fit_leaves_is_one_less_the_adjusted_share():
+    """As an independent fit has it."""
+
+    def iops(spare, depth, policy):
+        return depth * (1 + (policy == "b")) + 100 * spare
+
+    data = study_of(DRAWN_AXES, DRAWN, iops, 1)
+    values = np.array([iops(*point) for point in DRAWN])
+    levels = [
+        [1.0, *(point[n] == level for n, axis in enumerate(DRAWN_AXES.values()) for level in axis[1:])]
+        for point in DRAWN
+    ]  # fmt: skip
+    _, (left,), rank, _ = np.linalg.lstsq(np.array(levels, float), values, rcond=None)
+    expected = left / (len(DRAWN) - rank) / values.var(ddof=1)
+    assert 0.01 < expected < 1
+    assert Effects.of(data, *data.metrics).unexplained == pytest.approx(expected)
+
+
+def test_shares_of_axes_that_the_points_tell_apart_add_up():
+    """Half of a grid of two levels each, in which every two axes are balanced."""
+    axes = {"a": [0, 1], "b": [0, 1], "c": [0, 1], "d": [0, 1], "e": [0, 1]}
+    points = [one for one in itertools.product(*axes.values()) if sum(one) % 2 == 0]
+    data = study_of(axes, points, lambda a, b, c, d, e: 3.0 * a + b + 2 * c * d, 1)
+    found = Effects.of(data, *data.metrics)
+    assert not found.is_grid
+    shares = [found.explained(axis) for axis in data.axes]
+    assert found.unexplained > 0
+    assert sum(shares) + found.unexplained == pytest.approx(1, abs=0.02)
+
+
 def test_an_interaction_is_no_chance_where_there_are_seeds():
     axes = {"a": [0, 1], "b": [0, 1]}
     points = list(itertools.product(*axes.values()))

@@ -101,9 +101,16 @@ class Effects:
 
     @property
     def unexplained(self) -> float:
-        """Share of the variance between points that no axis explains by itself: what axes do only
-        together, and chance. NaN where the part of an axis is not known."""
-        return min(max(1 - sum(self.explained(axis) for axis in self.data.axes), 0.0), 1.0)
+        """Share of the variance between points that no axis explains: what axes do only together,
+        and chance. NaN where the part of an axis is not known.
+
+        Of a full grid what the axes leave; else what the fit does, as what it explains may be in
+        the shares of several axes, or of none.
+        """
+        shares = [self.explained(axis) for axis in self.data.axes]
+        if self.is_grid or any(map(math.isnan, shares)):
+            return min(max(1 - sum(shares), 0.0), 1.0)
+        return self._fit.unexplained
 
     def _between(self, axis: Column) -> tuple[float, int]:
         """Sum of squares between the levels of an axis of a full grid, and its freedom."""
@@ -149,7 +156,9 @@ class Effects:
         said += (
             "Shown are adjusted means: of a fit of one effect for each level (least squares), at "
             "the average of all other axes; lines are 95 % confidence intervals by what the fit "
-            "leaves, interactions of axes and which points there are included."
+            "leaves, interactions of axes and which points there are included. Of the variance an "
+            "axis has what the fit loses without it: what the points do not tell apart may be in "
+            "the shares of several axes, or of none, which need not add up to 100 %."
         )
         if self.missing:
             names = ", ".join(axis.name for axis in self.missing)
@@ -213,6 +222,12 @@ class _Fit:
         variance = np.einsum("ij,jk,ik->i", rows, self._inverse, rows) * self._left / self._freedom
         far = student(self._freedom) * np.sqrt(variance)
         return list(zip(means.tolist(), far.tolist(), strict=True))
+
+    @property
+    def unexplained(self) -> float:
+        """Share of the variance that it leaves, corrected for chance: 1 less the adjusted R²."""
+        variance = float(self._values.var(ddof=1))
+        return min(self._left / self._freedom / variance, 1.0) if variance else math.nan
 
     def share(self, number: int, total: float) -> float:
         """Share of `total` that the fit explains by a factor beyond all others and chance."""
