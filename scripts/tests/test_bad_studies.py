@@ -92,6 +92,10 @@ BAD = {
         "6: metrics.tail: 'read.p99 < 2 ms' compares; that is for constraints, such as "
         "constraints: [read.p99 < 2 ms]",
     ),
+    "list that is part of itself": (
+        ("[1, 4]", "&depths [1, *depths]"),
+        "4: is part of itself by an alias; write its values out",
+    ),
     "axis called like a metric": (
         ("load.iodepth: [1, 4]", "tail: {a: {load.iodepth: 4}}"),
         "4: axes.tail: is the name of a metric in line 6; choose another",

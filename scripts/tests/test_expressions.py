@@ -168,3 +168,10 @@ def test_no_function_hides_that_a_figure_is_not_there(text):
 
 def test_a_comparison_of_roots_of_negative_numbers_does_not_hold():
     assert parse("(iops - 5) ** 0.5 < 3").violation({"iops": 1.0}.get) == math.inf
+
+
+@pytest.mark.parametrize("text", ["1e308 * iops * 100", "-1e308 * iops * 100", "iops * 1e101"])
+def test_what_is_too_large_for_means_and_variances_is_no_value(text):
+    """Infinity is no JSON, and no number for people; sums of squares are infinite before."""
+    assert math.isnan(parse(text).value({"iops": 5.0}.get))
+    assert parse("iops * 1e99").value({"iops": 5.0}.get) == 5e99

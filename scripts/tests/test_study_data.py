@@ -104,6 +104,16 @@ def means_of(data, number):
     return {row["level"]: (row["mean"], row["low"], row["high"]) for row in found}
 
 
+def test_a_metric_of_any_name_has_effects(grid):
+    """One called `level` took the place of the axis' levels."""
+    (iops,) = grid.metrics
+    expected = Effects.of(grid, iops).means(grid.axes[0])
+    for name in ("level", "index", "mean", "0"):
+        rows = grid.rows.rename(columns={"iops": name})
+        data = replace(grid, rows=rows, metrics=(replace(iops, name=name),))
+        assert Effects.of(data, *data.metrics).means(data.axes[0]) == expected
+
+
 def test_points_that_failed_do_not_pass_their_lack_on_to_other_axes(tmp_path):
     """Gangs of one channel are refused; they looked a quarter better than what they are alike."""
 
@@ -243,11 +253,11 @@ def test_what_the_fit_leaves_is_one_less_the_adjusted_share():
 
     data = study_of(DRAWN_AXES, DRAWN, iops, 1)
     values = np.array([iops(*point) for point in DRAWN])
-    levels = [
-        [1.0, *(point[n] == level for n, axis in enumerate(DRAWN_AXES.values()) for level in axis[1:])]
-        for point in DRAWN
-    ]  # fmt: skip
-    _, (left,), rank, _ = np.linalg.lstsq(np.array(levels, float), values, rcond=None)
+    others = [
+        (place, level) for place, axis in enumerate(DRAWN_AXES.values()) for level in axis[1:]
+    ]
+    matrix = [[1.0, *(point[place] == level for place, level in others)] for point in DRAWN]
+    _, (left,), rank, _ = np.linalg.lstsq(np.array(matrix, float), values, rcond=None)
     expected = left / (len(DRAWN) - rank) / values.var(ddof=1)
     assert 0.01 < expected < 1
     assert Effects.of(data, *data.metrics).unexplained == pytest.approx(expected)

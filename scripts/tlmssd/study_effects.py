@@ -72,10 +72,11 @@ class Effects:
     def _over_seeds(self, axis: Column) -> list[dict]:
         good = self.data.good
         good = good[good["point"].isin(self.known.index)]
-        groups = good.assign(level=self.levels[axis.name].reindex(good["point"]).to_numpy())
-        by_seed = groups.groupby(["level", "seed"], observed=True, dropna=False)[self.metric.name]
+        # No columns, which would take the place of metrics of the same names.
+        level = pd.Series(self.levels[axis.name].reindex(good["point"]).array, good.index)
+        by_seed = good[self.metric.name].groupby([level, good["seed"]], observed=True, dropna=False)
         found = {}
-        for level, sample in by_seed.mean().groupby(level="level", observed=True):
+        for level, sample in by_seed.mean().groupby(level=0, observed=True):
             low, high = mean_interval(sample.to_numpy())
             found[level] = {
                 "level": str(level), "mean": float(sample.mean()), "low": low, "high": high,

@@ -1,5 +1,6 @@
 """YAML whose every part knows its line, so that complaints name the place."""
 
+import itertools
 from collections.abc import Iterator
 from difflib import get_close_matches
 from pathlib import Path
@@ -122,4 +123,18 @@ def read_document(path: Path) -> Entry:
         raise InputError(f"{path}: is nested too deep") from error
     if node is None:
         raise InputError(f"{path}: is empty")
+    _refuse_circles(node, path, set(), set())
     return Entry(node, str(path))
+
+
+def _refuse_circles(node: yaml.Node, path: Path, above: set[int], good: set[int]) -> None:
+    """Raises InputError for a part with an alias to one that it is in, of those `above`."""
+    if id(node) in above:
+        line = node.start_mark.line + 1
+        raise InputError(f"{path}:{line}: is part of itself by an alias; write its values out")
+    if id(node) in good or isinstance(node, yaml.ScalarNode):
+        return
+    is_map = isinstance(node, yaml.MappingNode)
+    for part in itertools.chain.from_iterable(node.value) if is_map else node.value:
+        _refuse_circles(part, path, above | {id(node)}, good)
+    good.add(id(node))

@@ -54,6 +54,10 @@ OPERATORS: dict[type, Callable] = {
 }
 
 
+MOST = 1e100
+"""Values beyond are none."""
+
+
 class ExpressionError(ValueError):
     """What is wrong with an expression, without its place."""
 
@@ -95,14 +99,16 @@ class Expression:
                     yield asked, units.in_base(1.0, limit["unit"] or "")[1]
 
     def value(self, look_up: Callable[[str], float]) -> float | bool:
-        """The value with the figures that `look_up` gives; NaN where one of them is NaN."""
+        """The value with the figures that `look_up` gives; NaN where one of them is NaN, and beyond
+        MOST, of which means and variances could not be worked out."""
         found = self._figures(look_up)
         if found is None:
             return math.nan
         try:
-            return _evaluate(_parsed(self._code), found)
+            value = _evaluate(_parsed(self._code), found)
         except (ArithmeticError, ValueError):
             return math.nan
+        return value if abs(value) <= MOST else math.nan
 
     def violation(self, look_up: Callable[[str], float]) -> float:
         """By how much a comparison misses, relative to its right side; at most 0: it holds.
