@@ -15,6 +15,7 @@ import pytest
 import tlmssd
 from tests.conftest import STUDY, carry_out, explore, fake_program, start_explore
 from tlmssd.cli import DISK_FULL, main
+from tlmssd.metrics import OF_TARGETS, is_statistic
 from tlmssd.store import Store
 from tlmssd.study import table
 from tlmssd.study.session import mean_of_seeds
@@ -333,6 +334,21 @@ metrics: {scm: scenario.ssd.scm.capacity, step: scenario.precondition.2.overwrit
     assert frame["scm"].notna().tolist() == [True, False]
     assert frame["step"].notna().tolist() == [True, False]
     assert frame["iops"].notna().all()
+
+
+def test_short_names_of_statistics_are_metrics(folder):
+    """They were refused, and would have been nothing in every run."""
+    shorts = [f"erases.{name}" for name in ("min", "mean", "max", "deviation")]
+    (folder / "study.yaml").write_text(
+        "base: small.yaml\naxes: {load.iodepth: [1, 4]}\n"
+        f"metrics: {[*shorts, *(OF_TARGETS[name] for name in shorts)]}\n"
+    )
+    assert all(map(is_statistic, OF_TARGETS))
+    report = carry_out("study.yaml", "out")
+    for row in report.rows:
+        for name in shorts:
+            assert row.values[name] == row.values[OF_TARGETS[name]]
+    assert all(row.values["erases.max"] > 0 for row in report.rows)
 
 
 def test_what_results_have_beside_metrics_is_no_name_of_a_metric(folder):

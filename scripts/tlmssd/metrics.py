@@ -120,6 +120,12 @@ def canonical(path: str) -> str:
     return "write_amplification" if name == "write_amplification.total" else name
 
 
+def is_statistic(path: str) -> bool:
+    """Whether a figure is one of `statistics`, by its path or by a short name."""
+    name = canonical(path)
+    return OF_TARGETS.get(name, name).startswith("statistics.")
+
+
 def find(found: Mapping[str, Metric], path: str) -> Metric | None:
     """The figure that `path` names, if these results know it.
 

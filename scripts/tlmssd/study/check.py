@@ -253,6 +253,7 @@ def _neighbours(study: Study, point: Point) -> Iterator[Point]:
 def figure_units(report: dict) -> dict[str, str]:
     """Unit of every figure that a report may have; `report` is of `tlmssd figures`."""
     found = {name: figure.unit for name, figure in names.figures(report).items()}
+    found |= {name: found[path] for name, path in names.OF_TARGETS.items() if path in found}
     loads = report.get("results", {}).get("loads", [])
     for prefix in ["", *(f"loads.{load['name']}." for load in loads)]:
         if prefix:

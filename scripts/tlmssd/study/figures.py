@@ -33,7 +33,7 @@ class Reader:
     def _asks_for_statistics(self) -> bool:
         expressions = (*(expression for _, expression in self.metrics), *self.constraints)
         names = (name for expression in expressions for name in expression.names)
-        return any(name.startswith("statistics.") for name in names)
+        return any(map(metrics.is_statistic, names))
 
     def __call__(self, _folder: Path, text: bytes, scenario: dict) -> dict:
         """Values by name, in base units; NaN for what this run does not know.
