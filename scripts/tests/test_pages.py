@@ -226,6 +226,32 @@ def test_the_front_is_what_no_other_beats(browser):
             assert found == sorted(found, key=lambda n: worth[n])
 
 
+def test_levels_of_a_heat_map_are_in_order_where_cells_are_empty(browser, tmp_path):
+    """They were in the order in which cells have points; one without any is there, too."""
+    axes = {"spare": [15.0, 20.0, 28.0, 30.0], "depth": [4, 8, 16]}
+    points = [(20.0, 4), (15.0, 8), (28.0, 8), (15.0, 16), (30.0, 16)]
+    data = study_of(axes, points, lambda spare, depth: spare * depth, 1)
+    data.rows.loc[data.rows["spare"] == 30, "iops"] = float("nan")
+    for row in data.records:
+        row["iops"] = None if row["spare"] == 30 else row["iops"]
+    (tmp_path / "study.html").write_text(study_page_of(data, Store(tmp_path / "store")))
+    looked = check_page(browser, tmp_path / "study.html")
+    looked.at(1280)
+    (place,) = [
+        number
+        for number, chart in enumerate(browser.find_elements("css selector", "figure"))
+        if "Mean over all points of both levels" in chart.text
+    ]
+    texts = browser.find_elements("css selector", ".chart")[place].find_elements(
+        "css selector", "text"
+    )
+    said = [text.text for text in texts if text.text]
+    columns = [text for text in said if text in ("15", "20", "28", "30")]
+    assert columns == ["15", "20", "28", "30"]
+    assert [text for text in said if text in ("4", "8", "16")] == ["4", "8", "16"]
+    assert looked.complaints() == []
+
+
 def test_study(browser, tmp_path):
     (tmp_path / "base.yaml").write_text(BASE)
     (tmp_path / "study.yaml").write_text(STUDY)

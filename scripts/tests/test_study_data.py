@@ -320,6 +320,7 @@ def test_many_values_become_groups(tmp_path):
     levels = data.levels(data.axes[0])
     assert len(levels.cat.categories) == 5
     assert levels.value_counts().tolist() == [20] * 5
+    assert levels.cat.categories[0].startswith("1 to ")  # not a little less than what there is
     assert Effects.of(data, *data.metrics).explained(data.axes[0]) > 0.9
 
 

@@ -96,7 +96,9 @@ class StudyData:
         )
         if _is_numeric(values) and len(distinct) > LEVELS:
             groups = pd.qcut(values, GROUPS, duplicates="drop")
-            names = [_range_text(self, axis, part) for part in groups.cat.categories]
+            # The first range begins a little below the least value.
+            ends = [(max(part.left, distinct[0]), part.right) for part in groups.cat.categories]
+            names = [" to ".join(self.value_text(axis, end) for end in pair) for pair in ends]
             return groups.cat.rename_categories(_different(names))
         names = _different([self.value_text(axis, value) for value in distinct])
         named = dict(zip(distinct, names, strict=True))
@@ -116,10 +118,6 @@ def _metric(name: str, notes: dict[str, str]) -> Column:
 
 def _is_numeric(values: pd.Series) -> bool:
     return pd.api.types.is_numeric_dtype(values)
-
-
-def _range_text(data: StudyData, axis: Column, part: pd.Interval) -> str:
-    return f"{data.value_text(axis, part.left)} to {data.value_text(axis, part.right)}"
 
 
 def _different(names: Sequence[str]) -> list[str]:

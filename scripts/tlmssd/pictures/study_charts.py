@@ -95,7 +95,8 @@ def heat_map() -> alt.LayerChart:
         x=alt.X("x:N", sort=None, axis=alt.Axis(title=None, labelAngle=-25, labelLimit=110)),
         y=alt.Y("y:N", sort=None, axis=alt.Axis(title=None, labelLimit=110)),
     )
-    cells = base.mark_rect().encode(
+    cells = base.mark_rect(invalid=None).encode(
+        opacity=alt.condition("datum.points", alt.value(1), alt.value(0)),
         color=alt.Color(
             "value:Q", scale=alt.Scale(scheme="viridis", zero=False, nice=False), legend=None
         ),

@@ -96,12 +96,14 @@ function drawMap() {
   for (const y of study.axes[ay].levels) for (const x of study.axes[ax].levels) {
     const values = good.filter((p) => p.levels[ax] === x && p.levels[ay] === y)
       .map((p) => p.means[metric.name]).filter((value) => value !== null);
-    if (values.length) cells.push({x, y, value: mean(values), points: values.length});
+    cells.push({x, y, value: values.length ? mean(values) : null, points: values.length, about: "no points"});
   }
-  if (!cells.length) return drawNothing(places.map);
-  const all = cells.map((cell) => cell.value);
+  // Empty ones keep the levels in their order.
+  const filled = cells.filter((cell) => cell.points);
+  if (!filled.length) return drawNothing(places.map);
+  const all = filled.map((cell) => cell.value);
   const [low, high] = [Math.min(...all), Math.max(...all)];
-  for (const cell of cells) {
+  for (const cell of filled) {
     cell.text = written(cell.value, metric.unit);
     cell.bright = high > low && (cell.value - low) / (high - low) > 0.55;
     cell.about = `${cell.text} (${cell.points} points)`;
