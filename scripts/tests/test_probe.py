@@ -356,6 +356,34 @@ def test_plan_touches_one_file_unless_told_in_so_many_words(folder, capsys):
     assert "fio --output-format=json+" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("option", ["--file", "--destroy-all-data-on"])
+@pytest.mark.parametrize(
+    "name", ["notes#1.dat", "a;b", "${HOME}/x", "$ncpus", "a\nfilename=b", " a", "-", "a\\:b", ""]
+)
+def test_names_that_fio_would_take_for_others_are_refused(folder, capsys, option, name):
+    assert cli.main(["probe", "plan", "--capacity", "1 GiB", f"{option}={name}"]) == 2
+    assert "cannot be named in a fio job file" in capsys.readouterr().err
+    assert not list(folder.glob("**/*.fio"))
+
+
+def test_a_device_is_named_by_no_other_option_than_the_one_that_says_so(folder, capsys):
+    (folder / "link").symlink_to("/dev/null")
+    for name in ("/dev/no-such-drive", "/dev/../dev/null", "link", "."):
+        assert cli.main(["probe", "plan", "--capacity", "1 GiB", "--file", name]) == 2
+        assert "name a file on the drive" in capsys.readouterr().err
+    assert not list(folder.glob("**/*.fio"))
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+def test_a_colon_in_a_name_is_no_second_file(folder):
+    (folder / "files").mkdir()
+    name = str(folder / "files/one:two,three [4].dat")
+    assert cli.main(["probe", "plan", "--capacity", "128 MiB", "--file", name]) == 0
+    command = ["fio", "--section=read-4k-qd1", "probe/calibrate.fio"]
+    subprocess.run(command, check=True, timeout=60)
+    assert [str(path) for path in (folder / "files").iterdir()] == [name]
+
+
 def test_all_stages_together_take_less_than_an_hour():
     target = Target.of("x", 10**12, 0.5)
     jobs = [job for stage in STAGES for job in jobs_of(stage, target)]

@@ -13,7 +13,7 @@ from tlmssd.errors import InputError
 from tlmssd.output import OwnFiles, add_force, check_folder, write_text
 from tlmssd.probe.analyse import analyse, findings_of
 from tlmssd.probe.findings import Finding
-from tlmssd.probe.plan import DESTRUCTIVE, STAGES, Target, write_plan
+from tlmssd.probe.plan import STAGES, Target, plan_texts
 from tlmssd.probe.results import read_results
 
 OK = 0
@@ -73,13 +73,27 @@ def _plan(arguments: argparse.Namespace) -> int:
     if sector not in (512, 1024, 2048, 4096):
         raise InputError("--sector: must be 512 B, 1 KiB, 2 KiB or 4 KiB")
     target = replace(Target.of(arguments.file, capacity, filled, sector), engine=arguments.engine)
-    whole_drive = arguments.destroy_all_data_on
-    names = [f"{stage}.fio" for stage in STAGES if whole_drive or stage != DESTRUCTIVE]
-    _own(arguments.out, names, arguments.force)
-    for path in write_plan(arguments.out, target, whole_drive):
+    _refuse_device(arguments.file)
+    texts = plan_texts(target, arguments.destroy_all_data_on)
+    _own(arguments.out, list(texts), arguments.force)
+    for name, text in texts.items():
+        path = arguments.out / name
+        write_text(path, text)
         print(f"fio --output-format=json+ --output={path.with_suffix('.json')} {path}")
     print(f"# then: tlmssd probe analyse {arguments.out}")
     return OK
+
+
+def _refuse_device(name: str) -> None:
+    """A device has no file system that would keep the jobs to one file of it; one that is not there
+    now may be where fio runs."""
+    path = Path(name).resolve()
+    is_device = path.is_relative_to("/dev") and not path.is_relative_to("/dev/shm")
+    if is_device or (path.exists() and not path.is_file()):
+        raise InputError(
+            f"--file: {name} is no file, but a folder or a device, whose data would be lost; name "
+            "a file on the drive"
+        )
 
 
 def _run(arguments: argparse.Namespace) -> int:

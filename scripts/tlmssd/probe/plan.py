@@ -13,7 +13,6 @@ under an hour. After Ryu & Park (2009), who found block sizes and stripes of thr
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from tlmssd.errors import InputError
 
@@ -79,6 +78,9 @@ class Target:
     sector: int = 4 * KIB
     engine: str = "libaio"
 
+    def __post_init__(self):
+        check_name(self.filename)
+
     @staticmethod
     def of(filename: str, capacity: int, filled: float, sector: int = 4 * KIB) -> "Target":
         """A drive of `capacity` bytes, of which a share is `filled`."""
@@ -86,6 +88,21 @@ class Target:
             raise InputError("a drive to probe needs 128 MiB or more")
         region, area = (min(1 << ((capacity // n).bit_length() - 1), GIB) for n in (32, 4))
         return Target(filename, capacity, region, area, 0, filled, sector)
+
+
+def check_name(name: str) -> None:
+    """Raises InputError for a file that cannot be named in a job file: fio cuts lines at # and ;,
+    puts values for $, takes - for its own input and output, and has no way to write these."""
+    cut = next((character for character in "#;$" if character in name), None)
+    why = ""
+    if cut:
+        why = f"'{cut}' has a meaning of its own there"
+    elif not name.isprintable():
+        why = "it has characters that cannot be printed"
+    elif name in ("", "-") or name != name.strip() or "\\:" in name:
+        why = "fio would take another name"
+    if why:
+        raise InputError(f"'{name}' cannot be named in a fio job file: {why}; name another")
 
 
 def jobs_of(stage: str, target: Target) -> list[Job]:
@@ -106,7 +123,8 @@ def job_file(stage: str, target: Target, jobs: Sequence[Job] | None = None) -> s
     shared = Job(
         "global",
         {
-            "filename": target.filename,
+            # A list of names to fio, with colons between.
+            "filename": target.filename.replace(":", "\\:"),
             "ioengine": target.engine,
             "direct": 1,
             "thread": 1,
@@ -130,21 +148,14 @@ def _words(stage: str, target: Target) -> Iterator[str]:
         yield f"Reads and writes the file {target.filename} alone, and makes it if need be."
 
 
-def write_plan(folder: Path, target: Target, whole_drive: str | None) -> list[Path]:
-    """Writes the job files; the stage that destroys data only where a drive is named for it."""
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for stage in STAGES:
-        if stage == DESTRUCTIVE:
-            if whole_drive is None:
-                continue
-            own = replace(target, filename=whole_drive, filled=1.0)
-        else:
-            own = target
-        path = folder / f"{stage}.fio"
-        path.write_text(job_file(stage, own), encoding="utf-8")
-        written.append(path)
-    return written
+def plan_texts(target: Target, whole_drive: str | None) -> dict[str, str]:
+    """The job files by name; the stage that destroys data only where a drive is named for it."""
+    targets = dict.fromkeys(STAGES, target)
+    if whole_drive is None:
+        del targets[DESTRUCTIVE]
+    else:
+        targets[DESTRUCTIVE] = replace(target, filename=whole_drive, filled=1.0)
+    return {f"{stage}.fio": job_file(stage, own) for stage, own in targets.items()}
 
 
 def rest(number: int, seconds: float) -> Job:
