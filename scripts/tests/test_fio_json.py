@@ -1,6 +1,8 @@
 """fio's json and json+ of real drives."""
 
 import json
+import shutil
+import subprocess
 
 import pytest
 
@@ -8,7 +10,7 @@ from tlmssd.calibrate.measured import figures_of
 from tlmssd.compare import compare
 from tlmssd.compare.page import page_of
 from tlmssd.errors import InputError
-from tlmssd.fio_json import FioResult, check_jobs, failed_jobs
+from tlmssd.fio_json import FioResult, check_jobs, failed_jobs, read_jobs
 from tlmssd.pictures.notebook import result_html
 
 RATES = {"read.iops", "read.bandwidth", "read.mean"}
@@ -60,6 +62,34 @@ def test_json_plus_of_several_jobs_is_pooled(tmp_path):
     assert result.value("read.p99") == pytest.approx(120 + 0.24 / 0.25 * (400 - 120))
     assert result.value("loads.b.read.mean") == 400.0
     assert result.histogram("read").frame()["share"].tolist() == [0.5, 0.75, 1.0]
+
+
+def test_of_the_states_of_a_run_the_last_is_read(tmp_path):
+    """As fio writes them with --status-interval: of a job that has not begun, too."""
+    path = tmp_path / "fio.json"
+
+    def state(first: int, second: int) -> str:
+        jobs = [{"jobname": "a", "read": direction(100.0, first)}, {"jobname": "b"}]
+        jobs[1] |= {"read": direction(100.0, second)} if second else {}
+        return json.dumps({"fio version": "fio-3.33", "jobs": jobs}, indent=2)
+
+    path.write_text("\n".join([state(179, 0), state(500, 23), state(500, 300), "a word {\n"]))
+    assert {name: job["commands"] for name, job in read_jobs(path).items()} == {"a": 500, "b": 300}
+    path.write_text("\n".join([state(179, 0), state(500, 23)[:-40]]))
+    with pytest.raises(InputError, match="not what fio writes"):
+        read_jobs(path)
+    path.write_text("\n".join([state(179, 0), state(500, 0).replace('"b"', '"c"')]))
+    with pytest.raises(InputError, match="give each a file of its own"):
+        read_jobs(path)
+
+
+@pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
+def test_fio_itself_says_where_it_stands_in_between(tmp_path):
+    words = ["--name=a", "--size=1m", "--rw=randread", "--rate_iops=40", "--number_ios=90"]
+    out = ["--output-format=json", "--output=o.json", "--status-interval=1", "--ioengine=psync"]
+    subprocess.run(["fio", *words, *out], check=True, timeout=60, cwd=tmp_path)
+    assert (tmp_path / "o.json").read_text().count("fio version") > 1
+    assert read_jobs(tmp_path / "o.json")["a"]["commands"] == 90
 
 
 def test_bandwidth_in_bytes_or_else_in_kib(tmp_path):

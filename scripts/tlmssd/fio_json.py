@@ -1,7 +1,7 @@
 """Measurements of real drives: fio's json and json+ output, read as a Result.
 
 Accepts what fio 3.x writes with --output-format=json or json+, also with lines of other output
-before or after. Several jobs of one kind are added up: rates are sums, latencies are pooled. With
+before or after; of the states that --status-interval has it write the last. Several jobs of one kind are added up: rates are sums, latencies are pooled. With
 json+ the pooled distribution is exact to fio's bins; with json it is interpolated between the
 percentiles, and p99.9 and the like of several jobs are approximations. What fio has not written
 (min, max, a percentile that is not listed and no bins to count it in) is not there. Sources: fio's
@@ -10,6 +10,7 @@ stat.c (show_thread_status_json) and HOWTO, section "JSON output".
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,6 +26,8 @@ DIRECTIONS = ("read", "write", "trim")
 SAME_SIZE = 1.25
 """Factor between the mean size of commands by a job's rates and by its totals: fio has both from
 the same counts, tables made by hand from rounded ones."""
+ANOTHER = re.compile(r"^\{", re.MULTILINE)
+"""Where one object after another begins."""
 PERCENTILES = (1, 5, 10, 25, 50, 75, 90, 95, 99, 99.9, 99.99, 99.999)
 
 
@@ -141,16 +144,27 @@ def fio_content(path: Path) -> dict:
     except OSError as error:
         raise InputError(f"{path}: {error.strerror}") from error
     # fio prints warnings ("fio: ...") before the object, and json+ to a terminal may add lines.
-    start = text.find("{")
+    content, end = _object(path, text, max(text.find("{"), 0))
+    # With --status-interval it writes where it stands again and again, and in the end once more.
+    while later := ANOTHER.search(text, end):
+        before = content
+        content, end = _object(path, text, later.start())
+        if list(map(_name_of, _jobs_in(content))) != list(map(_name_of, _jobs_in(before))):
+            raise InputError(f"{path}: results of several runs of fio: give each a file of its own")
+    return content
+
+
+def _object(path: Path, text: str, start: int) -> tuple[dict, int]:
+    """An object of fio's in a text, and where it ends."""
     try:
-        content, _ = json.JSONDecoder().raw_decode(text, max(start, 0))
+        content, end = json.JSONDecoder().raw_decode(text, start)
     except ValueError as error:
         raise InputError(
             f"{path}: not what fio writes with --output-format=json or json+: {error}"
         ) from error
     if not isinstance(content, dict) or not isinstance(content.get("jobs"), list):
         raise InputError(f"{path}: JSON, but not fio's: it has no list 'jobs'")
-    return content
+    return content, end
 
 
 def _jobs_in(content: Mapping) -> list[Mapping]:
