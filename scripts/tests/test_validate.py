@@ -194,6 +194,15 @@ def test_what_queue_depth_brings_is_met_within_a_quarter():
     assert held(rates((100, 10), (200, 20), name="read-{}k"), "queue depth") == []
 
 
+def test_queue_depth_is_the_number_behind_qd():
+    """Not the last one of the name."""
+    twice = (100, 10), (200, 20)
+    for name in ("qd1-{}k", "read-qd4-{}k"):
+        assert held(rates(*twice, name=name), "queue depth") == []
+    for name in ("qd{}-4k", "read-4k-qd{}", "rand4kQD_{}", "qd{}"):
+        assert held(rates(*twice, name=name), "queue depth") == [True]
+
+
 def test_a_cliff_is_at_its_place_and_half_as_deep_at_least():
     def cliff(*emulated, last=40):
         measured = (100, 100, 100, last)

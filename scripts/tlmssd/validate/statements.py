@@ -19,6 +19,9 @@ APART = 1.15
 CLIFF = 1.5
 """A fall of the bandwidth from one job to the next by this factor is a cliff."""
 NUMBERED = re.compile(r"(.*?)(\d+)([a-z]*)$")
+"""Names that differ in their last number."""
+AT_DEPTH = re.compile(r"(.*)qd[-_]?(\d+)(.*)", re.IGNORECASE)
+"""Names that differ in their queue depth."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +47,9 @@ def statements_of(lines: Sequence[Line]) -> list[Statement]:
         }
         found += _orders(rates, direction, "bandwidth", True)
         found += _orders(latencies, direction, "mean latency", False)
-        for series in _series(rates):
+        for series in _series(rates, AT_DEPTH):
             found += _depths(series, direction)
+        for series in _series(rates, NUMBERED):
             found += _cliffs(series, direction)
     return found
 
@@ -63,11 +67,11 @@ def _orders(
         yield Statement("order", text, high.emulated > low.emulated)
 
 
-def _series(lines: Mapping[str, Line]) -> list[list[tuple[float, Line]]]:
-    """Jobs whose names differ in their last number alone, by that number."""
+def _series(lines: Mapping[str, Line], names: re.Pattern) -> list[list[tuple[float, Line]]]:
+    """Jobs whose names differ in one number alone, by that number."""
     series: dict[tuple[str, str], list[tuple[float, Line]]] = {}
     for job, line in lines.items():
-        match = NUMBERED.fullmatch(job)
+        match = names.fullmatch(job)
         if match:
             series.setdefault((match[1], match[3]), []).append((float(match[2]), line))
     ordered = [sorted(part, key=lambda pair: pair[0]) for part in series.values()]
@@ -76,8 +80,6 @@ def _series(lines: Mapping[str, Line]) -> list[list[tuple[float, Line]]]:
 
 def _depths(series: Sequence[tuple[float, Line]], direction: str) -> Iterator[Statement]:
     """What more depth brings; the growth is to be met within a quarter."""
-    if "qd" not in series[0][1].job:
-        return
     for (low, before), (high, after) in pairwise(series):
         measured = after.measured / before.measured
         emulated = after.emulated / before.emulated
