@@ -18,13 +18,24 @@ bool is_forbidden_control(char c) {
   return (byte < 0x20U && c != '\n' && c != '\t' && c != '\r') || byte == 0x7FU;
 }
 
-/// Refuses what is not text before the parser sees it.
+std::string too_many_values() {
+  return "more than " + std::to_string(k_most_nodes) + " values";
+}
+
+/// Begins a value, or something about one. yaml-cpp keeps all of a line's.
+bool begins_value(char c) {
+  return c == ',' || c == '[' || c == '{' || c == '&' || c == '*' || c == '!';
+}
+
+/// Refuses what is not text, or a line too much, before the parser sees it.
 void check_text(std::string_view text, const std::shared_ptr<const std::string>& file) {
   std::uint64_t line = 1;
   const auto refuse = [&](const std::string& why) { throw Origin{file, line, false}.error(why); };
-  if (text.size() > k_longest_document) throw Origin{file, 0, false}.error("is larger than 1 MiB");
+  if (text.size() > k_longest_document)
+    throw Origin{file, 0, false}.error(std::string("is larger than ") + k_longest_document_text);
   bool indenting = true;
   bool tab = false;
+  std::size_t values = 0;
   for (std::size_t at = 0; at < text.size();) {
     const char c = text[at];
     if (is_forbidden_control(c))
@@ -32,10 +43,13 @@ void check_text(std::string_view text, const std::shared_ptr<const std::string>&
     const std::size_t length = utf8_length(text, at);
     if (length == 0) refuse("is not valid UTF-8");
     at += length;
+    // Of nodes that are taken each has three of them at most: [{a: b}, ...
+    if (begins_value(c) && ++values > 3 * k_most_nodes) refuse(too_many_values());
     if (c == '\n') {
       ++line;
       indenting = true;
       tab = false;
+      values = 0;
     } else if (indenting && c == '\t') {
       tab = true;
     } else if (indenting && c != ' ' && c != '\r') {
@@ -117,7 +131,8 @@ class TreeBuilder final : public YAML::EventHandler {
     if (expects_key()) refuse(mark, "a key must be a plain word");
     const auto found = anchors_.find(anchor);
     if (found == anchors_.end()) refuse(mark, "an alias that contains itself");
-    charge(mark, node_count(found->second));
+    copies_ += node_count(found->second);
+    check_counts(mark);
     if (open_.size() + node_depth(found->second) > k_deepest_nesting) refuse_depth(mark);
     put(found->second, 0);
   }
@@ -206,16 +221,17 @@ class TreeBuilder final : public YAML::EventHandler {
     return !open_.empty() && open_.back().node.type == Node::Type::map && !open_.back().has_key;
   }
   [[nodiscard]] Node make(const YAML::Mark& mark, Node::Type type) {
-    charge(mark, 1);
+    ++nodes_;
+    check_counts(mark);
     Node node;
     node.type = type;
     node.origin = origin(mark);
     return node;
   }
-  void charge(const YAML::Mark& mark, std::size_t nodes) {
-    nodes_ += nodes;
-    if (nodes_ > k_most_nodes)
-      refuse(mark, "more than " + std::to_string(k_most_nodes) + " values (with aliases)");
+  void check_counts(const YAML::Mark& mark) const {
+    if (nodes_ > k_most_nodes) refuse(mark, too_many_values());
+    if (copies_ > k_most_copies)
+      refuse(mark, "aliases for more than " + std::to_string(k_most_copies) + " values");
   }
   void enter(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Type type) {
     check_tag(mark, tag);
@@ -233,7 +249,7 @@ class TreeBuilder final : public YAML::EventHandler {
   }
   void put(Node node, YAML::anchor_t anchor) {
     if (anchor != 0) {
-      nodes_ += node_count(node);  // the copy kept for aliases; the next node notices when that was too much
+      copies_ += node_count(node);  // kept for aliases; the next node notices when that was too much
       anchors_[anchor] = node;
     }
     if (open_.empty()) {
@@ -255,7 +271,8 @@ class TreeBuilder final : public YAML::EventHandler {
   Node root_;
   std::vector<Frame> open_;
   std::map<YAML::anchor_t, Node> anchors_;
-  std::size_t nodes_ = 0;
+  std::size_t nodes_ = 0;   ///< that the text has
+  std::size_t copies_ = 0;  ///< of them
   std::uint64_t start_ = 0;
 };
 

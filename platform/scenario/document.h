@@ -13,10 +13,13 @@
 
 namespace tlmssd {
 
-inline constexpr std::size_t k_longest_document = 1 << 20;  ///< bytes
-inline constexpr std::size_t k_longest_value = 4096;        ///< bytes
+/// Bytes. What the program writes itself has five kilobytes for each load, with every default.
+inline constexpr std::size_t k_longest_document = 64 << 20;
+inline constexpr const char* k_longest_document_text = "64 MiB";
+inline constexpr std::size_t k_longest_value = 4096;  ///< bytes
 inline constexpr std::size_t k_deepest_nesting = 32;
-inline constexpr std::size_t k_most_nodes = 200'000;  ///< with every alias counted as what it stands for
+inline constexpr std::size_t k_most_nodes = 1'000'000;  ///< a load has about forty, with every default
+inline constexpr std::size_t k_most_copies = 200'000;   ///< of nodes, by aliases
 
 struct Node {
   enum class Type : std::uint8_t { null, scalar, sequence, map };

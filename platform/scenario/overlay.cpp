@@ -244,7 +244,8 @@ Node PartFiles::read(const std::string& name, const Origin& origin, const std::s
 
 PartFiles::Lines PartFiles::lines(const std::string& name, const Origin& origin) const {
   const Found found = find(name, origin, "");
-  if (found.text.size() > k_longest_document) throw origin.error(*found.file + " is longer than 1 MiB");
+  if (found.text.size() > k_longest_document)
+    throw origin.error(*found.file + " is longer than " + k_longest_document_text);
   if (!is_text(found.text)) throw origin.error(*found.file + " is not text (UTF-8)");
   std::vector<std::string> lines;
   const std::size_t first = found.text.starts_with("\xEF\xBB\xBF") ? 3 : 0;  // a byte order mark

@@ -4,7 +4,7 @@
 // Reading refuses whatever is unknown, missing, of the wrong kind or unit, out of range or
 // contradictory, with one line: InputError "file:line: what is wrong, and the nearest valid
 // choice". Nothing else is thrown for bad input. Aliases and anchors of YAML work; tags, several
-// documents in one file, tabs in the indentation and more than 1 MiB of text are refused.
+// documents in one file, tabs in the indentation and more than 64 MiB of text are refused.
 //
 // What it leaves out: whether values of different sections fit each other is for the builder of the
 // drive; Scenario::error() gives such complaints the place in the file.

@@ -7,11 +7,13 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from conftest import SCRIPTS
+import yaml
+from conftest import SCRIPTS, fake_program
 from reports import operation, report, write
 
 from tlmssd import cli
 from tlmssd.program import find_program
+from tlmssd.pts import scenario_file
 from tlmssd.pts.measure import Measured, Steadiness, load_rows, steadiness, table_names
 from tlmssd.pts.page import page_of
 from tlmssd.pts.tests import (
@@ -84,6 +86,31 @@ def test_a_row_is_of_all_commands_of_its_load(tmp_path: Path):
     assert (row["round"], row["pattern"]) == ("3", "65/35 4 KiB")
     assert (row["iops"], row["bandwidth"], row["max"]) == (10, 40960, 5000)
     assert row["latency"] == pytest.approx(mean)
+
+
+def test_25_rounds_are_run_whatever_their_length(drive: Path):
+    """2,450 loads, filled in, as they are handed to the program."""
+    (rounds,) = TESTS["iops"].runs(Terms(64, 4, 10, 4096), 25)
+    scenario = scenario_file(Path("25.yaml"), rounds, yaml.safe_load(drive.read_text()))
+    with Resolver(find_program(), scenario) as resolver:
+        resolved = resolver.resolve(())
+    assert len(resolved["load"]) == 25 * 49 * 2
+    Path("resolved.yaml").write_text(json.dumps(resolved))
+    find_program().ask("check", "resolved.yaml")
+
+
+def test_rounds_that_fail_leave_those_before(drive: Path, capsys, monkeypatch):
+    """All was lost when those after them did."""
+    monkeypatch.setattr(Steadiness, "met", False)
+    tenth = """case "$scenario" in *'"10: '*) true;; *) false;; esac"""
+    program = fake_program(drive.parent, tenth, "echo no more >&2; exit 1")
+    monkeypatch.setenv("TLMSSD_PROGRAM", str(program))
+    words = ["pts", str(drive), "-o", "out", "--tests", "latency", "--jobs", "1"]
+    assert cli.main([*words, "--commands", "64", "--ramp", "0.01"]) == 0
+    told = capsys.readouterr()
+    assert "no more rounds: 10 of them: no more" in told.err
+    assert "NOT steady over 5 of 5 rounds" in told.out
+    assert {int(row["round"]) for row in rows(Path("out/latency-rounds.csv"))} == {1, 2, 3, 4, 5}
 
 
 def test_block_sizes_follow_the_logical_block():

@@ -1,11 +1,12 @@
 """Measurements of real drives: fio's json and json+ output, read as a Result.
 
 Accepts what fio 3.x writes with --output-format=json or json+, also with lines of other output
-before or after; of the states that --status-interval has it write the last. Several jobs of one kind are added up: rates are sums, latencies are pooled. With
-json+ the pooled distribution is exact to fio's bins; with json it is interpolated between the
-percentiles, and p99.9 and the like of several jobs are approximations. What fio has not written
-(min, max, a percentile that is not listed and no bins to count it in) is not there. Sources: fio's
-stat.c (show_thread_status_json) and HOWTO, section "JSON output".
+before or after; of the states that --status-interval has it write the last. Several jobs of one
+kind are added up: rates are sums, latencies are pooled. With json+ the pooled distribution is exact
+to fio's bins; with json it is interpolated between the percentiles, and p99.9 and the like of
+several jobs are approximations. What fio has not written (min, max, a percentile that is not listed
+and no bins to count it in) is not there. Sources: fio's stat.c (show_thread_status_json) and HOWTO,
+section "JSON output".
 """
 
 import json

@@ -9,18 +9,18 @@ the page says.
 
 import argparse
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import yaml
 
 from tlmssd.engine import add_engine_arguments, engine, positive
-from tlmssd.errors import InputError
+from tlmssd.errors import InputError, RunFailed
 from tlmssd.output import OwnFiles, add_force, check_folder, refuse_inputs, whole, write_text
 from tlmssd.pts.measure import Measured, measure, table_names
 from tlmssd.pts.tests import TESTS, Run, Terms
-from tlmssd.runs import Runner, RunRequest
+from tlmssd.runs import Outcome, Runner, RunRequest
 
 MARK = ".tlmssd-pts"
 PAGE = "pts.html"
@@ -144,20 +144,31 @@ def run_tests(names: list[str], arguments: argparse.Namespace, files: OwnFiles) 
                 RunRequest(scenario_file(arguments.out / scenario_name(rounds, run), run, resolved))
                 for _, run in runs
             ]
-            outcomes = runner.run(requests, pool)
-            folders: dict[str, list] = {}
-            for (name, run), outcome in zip(runs, outcomes, strict=True):
-                result = outcome.result
-                if result.failures:
-                    raise InputError(f"{outcome.request.scenario}: {result.failures}")
-                folders.setdefault(name, []).append((run, result))
-            for name in left:
-                results[name] = measure(TESTS[name], terms, rounds, folders[name])
+            try:
+                results |= _measured(runs, runner.run(requests, pool), terms, rounds)
+            except (InputError, RunFailed) as error:
+                if not results:
+                    raise
+                print(f"no more rounds: {rounds} of them: {error}", file=sys.stderr)
+                break
             left = [name for name in left if results[name].steady is False]
             if not left:
                 break
             print(f"not steady after {rounds} rounds: {', '.join(left)}", file=sys.stderr)
     return [results[name] for name in names]
+
+
+def _measured(
+    runs: Sequence[tuple[str, Run]], outcomes: Sequence[Outcome], terms: Terms, rounds: int
+) -> dict[str, Measured]:
+    """The tests of `runs` by name; raises InputError or RunFailed where one of them has failed."""
+    found: dict[str, list] = {}
+    for (name, run), outcome in zip(runs, outcomes, strict=True):
+        result = outcome.result
+        if result.failures:
+            raise InputError(f"{outcome.request.scenario}: {result.failures}")
+        found.setdefault(name, []).append((run, result))
+    return {name: measure(TESTS[name], terms, rounds, of_test) for name, of_test in found.items()}
 
 
 def scenario_name(rounds: int, run: Run) -> str:

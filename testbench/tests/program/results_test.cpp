@@ -57,6 +57,20 @@ TEST_CASE("the resolved scenario runs to the same bytes", "[program]") {
   }
 }
 
+TEST_CASE("the resolved scenario of many loads is read again, however large it is", "[program]") {
+  const Folder folder;
+  std::string loads = "load:\n";
+  for (int i = 0; i < 300; ++i) loads += "  - {rw: randread, number_ios: 1, stonewall: true}\n";
+  run_into(folder, folder.write("s.yaml", replaced(k_small, "load: {rw: randrw, number_ios: 500}\n", loads)),
+           "one");
+  const std::string resolved = read_file(folder.path() / "one/scenario.yaml");
+  CHECK(resolved.size() > 1 << 20);
+  run_into(folder, (folder / "one") + "/scenario.yaml", "two");
+  CHECK(read_file(folder.path() / "two/scenario.yaml") == resolved);
+  CHECK(read_file(folder.path() / "two/report.json") == read_file(folder.path() / "one/report.json"));
+  CHECK(run_ok(folder, {"check", (folder / "one") + "/scenario.yaml"}).out == resolved);
+}
+
 TEST_CASE("the resolved scenario finds the files of its loads", "[program]") {
   const Folder folder;
   folder.write("reads.fio", "[a]\ndirect=1\nrw=randread\nbs=4k\nsize=1m\nnumber_ios=50\n");
