@@ -200,6 +200,16 @@ def test_a_drive_that_is_found_and_what_is_not_determined(small, capsys):
     assert cli.main(["calibrate", "study.yaml", "--jobs", "1", "--out", "again"]) == 0
     for name in ("drive.yaml", "part.yaml", "residuals.csv", "profiles.csv"):
         assert (small / "found" / name).read_bytes() == (small / "again" / name).read_bytes()
+    # What the user has changed is kept, the job file that came along, too.
+    for name in ("jobs.fio", "drive.yaml"):
+        with (small / "again" / name).open("a") as file:
+            file.write("# years of work\n")
+        mine = (small / "again" / name).read_text()
+        assert cli.main(["calibrate", "study.yaml", "--jobs", "1", "--out", "again"]) == 2
+        said = f"again/{name}: was changed after tlmssd calibrate had written it; move it away\n"
+        assert capsys.readouterr().err.endswith(said)
+        assert (small / "again" / name).read_text() == mine
+        (small / "again" / name).unlink()
 
 
 def test_a_job_that_is_held_out_decides_nothing(small):

@@ -1,5 +1,6 @@
 """What commands write: nothing that they read, and nothing of the user's unless by --force."""
 
+import hashlib
 import json
 import os
 import shutil
@@ -9,6 +10,8 @@ import pytest
 from reports import operation, report, write
 
 from tlmssd import cli, profile_firmware
+from tlmssd.errors import InputError
+from tlmssd.output import OwnFiles
 from tlmssd.pts.measure import table_names
 from tlmssd.pts.tests import TESTS
 
@@ -165,6 +168,58 @@ def test_a_plan_keeps_to_its_own_files(folder, capsys):
     assert (folder / "plan/spare.fio").read_text() == MINE
     assert cli.main([*destroying, "--force"]) == 0
     assert "THIS DESTROYS" in (folder / "plan/spare.fio").read_text()
+
+
+def test_files_that_the_user_has_changed_are_kept(folder, capsys):
+    words = ["probe", "plan", "--capacity", "1 TB", "--out", "plan"]
+    assert cli.main(words) == 0
+    reads = folder / "plan/reads.fio"
+    own = reads.read_text()
+    reads.write_text(own + MINE)
+    capsys.readouterr()
+    error = refused(words, capsys)
+    assert (
+        "plan/reads.fio: was changed after tlmssd probe had written it; move it away, or" in error
+    )
+    assert reads.read_text() == own + MINE
+    assert cli.main([*words, "--force"]) == 0
+    assert reads.read_text() == own
+    reads.unlink()
+    assert cli.main(words) == 0
+
+
+@pytest.mark.parametrize("name", ["results.csv", "resolved-study.yaml", "summary.json"])
+def test_results_of_a_study_that_the_user_has_changed_are_kept(folder, capsys, name):
+    study = {"base": "small.yaml", "axes": {"load.iodepth": [1]}}
+    (folder / "one.yaml").write_text(json.dumps(study))
+    words = ["explore", "one.yaml", "--out", "out", "--no-page", "--jobs", "1"]
+    assert cli.main(words) == 0
+    assert cli.main(words) == 0
+    changed = (folder / "out" / name).read_text() + MINE
+    (folder / "out" / name).write_text(changed)
+    capsys.readouterr()
+    assert cli.main(words) == 2
+    said = f"out/{name}: was changed after tlmssd explore had written it; move it away\n"
+    assert said in capsys.readouterr().err
+    assert (folder / "out" / name).read_text() == changed
+
+
+def test_own_files_know_what_earlier_versions_and_killed_ones_have_left(tmp_path):
+    """Names without digests, and lists without names, say nothing of the content."""
+    for name in ("a", "b"):
+        (tmp_path / name).write_text(MINE)
+    files = OwnFiles(tmp_path, ".mark", "probe")
+    for listed, refused_names in (("a\n", ["b"]), ("", []), ("a\nb\n", [])):
+        (tmp_path / ".mark").write_text(listed)
+        files.check({"a", "b"} - set(refused_names), False)
+        for name in refused_names:
+            with pytest.raises(InputError, match="was not written by tlmssd probe"):
+                files.check([name], False)
+    with files.writing(["a"]):
+        assert (tmp_path / ".mark").read_text() == "a\nb\n"
+        (tmp_path / "a").write_text("written")
+    digest = hashlib.sha256(b"written").hexdigest()
+    assert (tmp_path / ".mark").read_text() == f"{digest}  a\nb\n"
 
 
 def test_probe_run_keeps_to_its_own_files(folder, capsys):

@@ -423,6 +423,11 @@ def test_the_starting_scenario_and_its_study_are_good(folder, capsys):
     find_program().ask("check", str(folder / "mlc/drive.yaml"))
     study = CalibrationStudy.read(folder / "mlc/study.yaml")
     assert "read-4k-qd1" in study.measured.jobs
+    mine = (folder / "mlc/study.yaml").read_text() + "# years of work\n"
+    (folder / "mlc/study.yaml").write_text(mine)
+    assert cli.main(["probe", "analyse", "mlc"]) == 2
+    assert "mlc/study.yaml: was changed after tlmssd probe" in capsys.readouterr().err
+    assert (folder / "mlc/study.yaml").read_text() == mine
     assert (
         "<svg" in (folder / "mlc/probe.html").read_text()
         or "vega" in (folder / "mlc/probe.html").read_text()

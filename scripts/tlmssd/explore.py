@@ -11,7 +11,7 @@ from pathlib import Path
 
 from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
-from tlmssd.output import check_folder, refuse_inputs, write_text
+from tlmssd.output import OwnFiles, check_folder, refuse_inputs, write_text
 from tlmssd.quantities import quantity_text
 from tlmssd.runs import Runner
 from tlmssd.study.cautions import cautions
@@ -55,6 +55,7 @@ def main(arguments: argparse.Namespace) -> int:
     refuse_inputs((out / name for name in FILES), [arguments.study, study.base])
     if not arguments.check:
         check_folder(out)
+        _own(out).check(_names(not arguments.no_page), None)
     with Runner(arguments.store, study.limits, not arguments.no_snapshots) as runner:
         known = checked(study, runner)
         if arguments.check:
@@ -74,6 +75,14 @@ def main(arguments: argparse.Namespace) -> int:
             return INTERRUPTED
         report.write(out, not arguments.no_page)
     return report.code
+
+
+def _own(out: Path) -> OwnFiles:
+    return OwnFiles(out, MARK, "explore")
+
+
+def _names(page: bool) -> tuple[str, ...]:
+    return FILES if page else FILES[:-1]
 
 
 def refuse_foreign(out: Path) -> None:
@@ -151,8 +160,12 @@ class Report:
 
     def write(self, out: Path, page: bool) -> None:
         """Writes the results into `out` and says so."""
-        out.mkdir(parents=True, exist_ok=True)
-        (out / MARK).touch()
+        with _own(out).writing(_names(page)):
+            self._write(out, page)
+        for line in self.lines(out):
+            print(line)
+
+    def _write(self, out: Path, page: bool) -> None:
         write_tables(self.table, out)
         write_text(out / "resolved-study.yaml", resolved_study(self.study))
         summary = {
@@ -173,8 +186,6 @@ class Report:
             from tlmssd.study_page import write_page
 
             write_page(out, self.runner.store)
-        for line in self.lines(out):
-            print(line)
 
     def lines(self, out: Path) -> Iterator[str]:
         """The summary for the terminal."""

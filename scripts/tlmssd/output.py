@@ -2,12 +2,17 @@
 
 import argparse
 import contextlib
+import hashlib
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from tlmssd.errors import InputError, reason_of
+
+BETWEEN = "  "
+"""A digest and a name."""
+FORCE = ", or replace it by --force"
 
 
 def add_output_arguments(parser: argparse.ArgumentParser, what: str) -> None:
@@ -57,7 +62,7 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
 
 def not_written_by(path: Path, command: str) -> str:
     """What is said of a file that is not the command's own."""
-    return f"{path}: was not written by tlmssd {command}; name another, or replace it by --force"
+    return f"{path}: was not written by tlmssd {command}; name another{FORCE}"
 
 
 def _are_one(path: Path, other: Path) -> bool:
@@ -102,7 +107,9 @@ def _is_table(path: Path, columns: Sequence[str]) -> bool:
 class OwnFiles:
     """Files of a command in a folder, among which may be the user's own.
 
-    The hidden file `mark` in it says, a name a line, which of them the command has written.
+    The hidden file `mark` in it has a line for each that the command has written: the digest of
+    what it wrote and the name, as sha256sum has them; the name alone while it is being written, and
+    by earlier versions. An empty one, of these too, stands for every file.
     """
 
     def __init__(self, folder: Path, mark: str, command: str):
@@ -114,23 +121,55 @@ class OwnFiles:
         """Whether the command has written into the folder before."""
         return self._mark.is_file()
 
-    def check(self, names: Iterable[str], force: bool) -> None:
-        """Raises InputError where a file of these names is there that is not its own."""
+    def check(self, names: Iterable[str], force: bool | None) -> None:
+        """Raises InputError where a file of these names is there that is not its own, or has been
+        changed since. `force`: replace it; None: the command has no such option."""
         if force:
             return
-        own = self._names()
+        own = self._digests()
         for name in names:
             path = self.folder / name
-            if name not in own and os.path.lexists(path):
-                raise InputError(not_written_by(path, self.command))
+            if not os.path.lexists(path) or (self.marked and not own):
+                continue
+            if name not in own:
+                why = f"was not written by tlmssd {self.command}; name another"
+            elif own[name] and own[name] != _digest(path):
+                why = f"was changed after tlmssd {self.command} had written it; move it away"
+            else:
+                continue
+            raise InputError(f"{path}: {why}{'' if force is None else FORCE}")
 
-    def note(self, names: Iterable[str]) -> None:
-        """Takes down what is written next; makes the folder."""
+    @contextlib.contextmanager
+    def writing(self, names: Iterable[str]) -> Iterator[None]:
+        """Makes the folder and takes down what is written within."""
+        written = list(names)
         self.folder.mkdir(parents=True, exist_ok=True)
-        write_text(self._mark, "".join(f"{name}\n" for name in sorted(self._names() | {*names})))
+        self._put(dict.fromkeys(written, ""))
+        try:
+            yield
+        finally:
+            self._put({name: _digest(self.folder / name) for name in written})
 
-    def _names(self) -> set[str]:
-        return set(self._mark.read_text(encoding="utf-8").splitlines()) if self.marked else set()
+    def _digests(self) -> dict[str, str]:
+        if not self.marked:
+            return {}
+        lines = self._mark.read_text(encoding="utf-8").splitlines()
+        pairs = (line.rpartition(BETWEEN) for line in lines)
+        return {name: digest for digest, _, name in pairs}
+
+    def _put(self, digests: Mapping[str, str]) -> None:
+        both = sorted((self._digests() | digests).items())
+        lines = (f"{digest}{BETWEEN}{name}" if digest else name for name, digest in both)
+        write_text(self._mark, "".join(f"{line}\n" for line in lines))
+
+
+def _digest(path: Path) -> str:
+    """Of a file's content; '' where there is none."""
+    try:
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError:
+        return ""
 
 
 def write_page(path: Path, page: str, command: str) -> None:

@@ -15,7 +15,7 @@ from tlmssd.calibrate.profile import Profile, profiles
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.engine import Pool, cluster_pool, positive, scheduler_pool, thread_pool
 from tlmssd.errors import InputError
-from tlmssd.output import check_folder, refuse_inputs, write_text
+from tlmssd.output import OwnFiles, check_folder, refuse_inputs, write_text
 from tlmssd.quantities import percent_text
 from tlmssd.runs import Runner
 
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def main(arguments: argparse.Namespace) -> int:
     """Fits the drive, writes and prints what was found; 0."""
-    from tlmssd.calibrate.files import write_drive, write_tables
+    from tlmssd.calibrate.files import names_along, write_drive, write_tables
     from tlmssd.calibrate.terminal import Progress, text_of
 
     study = CalibrationStudy.read(arguments.study).with_runs(arguments.runs)
@@ -64,6 +64,9 @@ def main(arguments: argparse.Namespace) -> int:
     _refuse_foreign(out)
     read = [study.file, study.base, *study.measured.files]
     refuse_inputs((out / name for name in FILES), read)
+    names = [*(FILES[:-1] if arguments.no_page else FILES), *names_along(study.base, out)]
+    files = OwnFiles(out, MARK, "calibrate")
+    files.check(names, None)
     progress = Progress()
     try:
         with Runner(arguments.store, study.limits) as runner, _engine(arguments) as pool:
@@ -74,14 +77,13 @@ def main(arguments: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         print("tlmssd: interrupted; the same command goes on from there", file=sys.stderr)
         return INTERRUPTED
-    out.mkdir(parents=True, exist_ok=True)
-    (out / MARK).touch()
-    write_drive(found, out)
-    write_tables(found, out)
-    if not arguments.no_page:
-        from tlmssd.calibrate.page import page_of
+    with files.writing(names):
+        write_drive(found, out)
+        write_tables(found, out)
+        if not arguments.no_page:
+            from tlmssd.calibrate.page import page_of
 
-        write_text(out / "calibration.html", page_of(found))
+            write_text(out / "calibration.html", page_of(found))
     sys.stdout.write(text_of(found))
     print(f"\nThe drive is {out / 'drive.yaml'}; residuals and profiles are beside it")
     return OK

@@ -62,10 +62,28 @@ def write_drive(found: "Calibration", folder: Path) -> None:
         if not path.startswith(PART + "."):
             put(tree, path, value)
     tree["title"] = f"{tree.get('title', found.study.title)}, calibrated"
-    loads = tree.get("load")
-    for load in loads if isinstance(loads, list) else [loads] if loads else []:
+    for load in _loads(tree):
         _bring_along(load, found.study.base.parent, folder)
     write_text(folder / "drive.yaml", _head(found, "Drive") + dump(tree))
+
+
+def _loads(tree: Any) -> list[dict]:
+    loads = tree.get("load") if isinstance(tree, dict) else None
+    return [load for load in (loads if isinstance(loads, list) else [loads]) if load]
+
+
+def names_along(base: Path, folder: Path) -> list[str]:
+    """Of the job files that come into the folder with a base; none of one that is no scenario."""
+    try:
+        loads = _loads(yaml.safe_load(base.read_text(encoding="utf-8")))
+    except (OSError, ValueError, yaml.YAMLError):
+        return []
+    files = [
+        base.parent / str(load["fio"])
+        for load in loads
+        if isinstance(load, dict) and load.get("fio")
+    ]
+    return [path.name for path in files if path.resolve() != (folder / path.name).resolve()]
 
 
 def _bring_along(load: dict, base: Path, folder: Path) -> None:

@@ -1,6 +1,7 @@
 """tlmssd probe: fio jobs whose results show what is inside a drive, and their analysis."""
 
 import argparse
+import contextlib
 import json
 import sys
 from collections.abc import Sequence
@@ -75,11 +76,11 @@ def _plan(arguments: argparse.Namespace) -> int:
     target = replace(Target.of(arguments.file, capacity, filled, sector), engine=arguments.engine)
     _refuse_device(arguments.file)
     texts = plan_texts(target, arguments.destroy_all_data_on)
-    _own(arguments.out, list(texts), arguments.force)
-    for name, text in texts.items():
-        path = arguments.out / name
-        write_text(path, text)
-        print(f"fio --output-format=json+ --output={path.with_suffix('.json')} {path}")
+    with _own(arguments.out, list(texts), arguments.force):
+        for name, text in texts.items():
+            path = arguments.out / name
+            write_text(path, text)
+            print(f"fio --output-format=json+ --output={path.with_suffix('.json')} {path}")
     print(f"# then: tlmssd probe analyse {arguments.out}")
     return OK
 
@@ -103,8 +104,8 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.scenario.is_file():
         raise InputError(f"{arguments.scenario}: there is no such file")
     out = arguments.out or Path("out") / f"{arguments.scenario.stem}-probe"
-    _own(out, [f"{s}.{end}" for s in STAGES for end in ("fio", "json")], arguments.force)
-    with thread_pool(arguments.jobs) as pool:
+    names = [f"{stage}.{end}" for stage in STAGES for end in ("fio", "json")]
+    with _own(out, names, arguments.force), thread_pool(arguments.jobs) as pool:
         run_on(arguments.scenario, out, pool, arguments.store)
     print(f"Results in {out}; tlmssd probe analyse {out}")
     return OK
@@ -118,29 +119,31 @@ def _analyse(arguments: argparse.Namespace) -> int:
     names = FOUND[:-1] if arguments.no_page else FOUND
     if "calibrate" not in results.stages:
         names = [name for name in names if name != "study.yaml"]
-    _own(arguments.results, names, arguments.force)
     findings = findings_of(results)
-    sys.stdout.write(text_of(findings))
-    written = write_scenario(findings, results, arguments.results)
-    path = arguments.results / "probe-findings.json"
-    write_text(path, json.dumps(_as_json(findings), indent=1, ensure_ascii=False) + "\n")
-    written.append(path)
-    if not arguments.no_page:
-        from tlmssd.probe.page import page_of
+    with _own(arguments.results, names, arguments.force):
+        written = write_scenario(findings, results, arguments.results)
+        path = arguments.results / "probe-findings.json"
+        write_text(path, json.dumps(_as_json(findings), indent=1, ensure_ascii=False) + "\n")
+        written.append(path)
+        if not arguments.no_page:
+            from tlmssd.probe.page import page_of
 
-        page = arguments.results / "probe.html"
-        write_text(page, page_of(findings, f"Probe: {arguments.results.name}"))
-        written.append(page)
+            page = arguments.results / "probe.html"
+            write_text(page, page_of(findings, f"Probe: {arguments.results.name}"))
+            written.append(page)
+    sys.stdout.write(text_of(findings))
     print(f"\nWritten: {', '.join(map(str, written))}")
     return OK
 
 
-def _own(folder: Path, names: Sequence[str], force: bool) -> None:
-    """Refuses to replace the user's files of these names; takes them down as the probe's own."""
+def _own(
+    folder: Path, names: Sequence[str], force: bool
+) -> contextlib.AbstractContextManager[None]:
+    """In which files of these names are written; refuses to replace the user's."""
     check_folder(folder)
     files = OwnFiles(folder, MARK, "probe")
     files.check(names, force)
-    files.note(names)
+    return files.writing(names)
 
 
 def _as_json(findings: list[Finding]) -> list[dict]:

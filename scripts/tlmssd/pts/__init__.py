@@ -105,14 +105,14 @@ def main(arguments: argparse.Namespace) -> int:
     files.check(outputs, arguments.force)
     refuse_inputs((arguments.out / name for name in outputs), [arguments.drive])
     results = run_tests(names, arguments, files)
-    files.note(outputs)
-    for result in results:
-        for table in result.tables:
-            with whole(arguments.out / f"{table}.csv") as draft:
-                result.csv_frame(table).to_csv(draft, index=False)
-        print(result.text())
     page = arguments.out / PAGE
-    write_text(page, page_of(arguments.drive, results))
+    with files.writing(outputs):
+        for result in results:
+            for table in result.tables:
+                with whole(arguments.out / f"{table}.csv") as draft:
+                    result.csv_frame(table).to_csv(draft, index=False)
+            print(result.text())
+        write_text(page, page_of(arguments.drive, results))
     print(f"Tables and figures in {page}")
     return 0
 
@@ -139,11 +139,12 @@ def run_tests(names: list[str], arguments: argparse.Namespace, files: OwnFiles) 
         left = list(names)
         for rounds in ROUNDS:
             runs = [(name, run) for name in left for run in TESTS[name].runs(terms, rounds)]
-            files.note(scenario_name(rounds, run) for _, run in runs)
-            requests = [
-                RunRequest(scenario_file(arguments.out / scenario_name(rounds, run), run, resolved))
-                for _, run in runs
-            ]
+            with files.writing(scenario_name(rounds, run) for _, run in runs):
+                paths = [arguments.out / scenario_name(rounds, run) for _, run in runs]
+                pairs = zip(paths, runs, strict=True)
+                requests = [
+                    RunRequest(scenario_file(path, run, resolved)) for path, (_, run) in pairs
+                ]
             try:
                 results |= _measured(runs, runner.run(requests, pool), terms, rounds)
             except (InputError, RunFailed) as error:

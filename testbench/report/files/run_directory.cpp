@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <fmt/format.h>
 #include <fstream>
 #include <iterator>
 #include <stdexcept>
@@ -12,6 +13,7 @@
 #include "models/base/input_error.h"
 #include "models/base/input_file.h"
 #include "testbench/process/interrupt.h"
+#include "testbench/report/files/checksum.h"
 #include "testbench/report/report_writer.h"
 
 namespace tlmssd {
@@ -20,6 +22,8 @@ namespace {
 namespace fs = std::filesystem;
 constexpr const char* k_list_of_files = ".tlmssd-run";
 constexpr std::size_t k_longest_list = 65536;
+constexpr std::string_view k_between = "  ";  ///< a digest and a name
+constexpr std::size_t k_longest_digested = std::size_t{64} << 20U;
 
 /// Every name that a result of the program may have.
 constexpr std::array<std::string_view, 10> k_file_names = {
@@ -54,22 +58,59 @@ bool is_file(const fs::path& path) {
   return S_ISREG(status_of(path).st_mode);
 }
 
+/// Of a file's content; of a long one's the beginning and the size.
+std::string digest_of(const fs::path& path) {
+  InputFile file(path.string());
+  std::array<char, 65536> part;  // NOLINT(cppcoreguidelines-pro-type-member-init): filled by read()
+  std::uint64_t sum = file.size();
+  for (std::size_t done = 0, size = part.size(); size == part.size() && done < k_longest_digested;
+       done += size) {
+    size = 0;
+    while (const std::size_t got = file.read(part.data() + size, part.size() - size)) size += got;
+    sum = checksum(part.data(), size, sum);
+  }
+  return fmt::format("{:016x}", sum);
+}
+
+/// A result that tlmssd has written.
+struct Own {
+  std::string name;
+  std::string digest;  ///< of what it wrote; empty: not known
+};
+
+Own own_of(const std::string& line) {
+  const std::size_t end = line.find(k_between);
+  if (is_result_name(line) || end == std::string::npos) return {line, {}};
+  return {line.substr(end + k_between.size()), line.substr(0, end)};
+}
+
 /// What the list in `folder` says tlmssd has written there; nothing when it holds no list.
-std::vector<std::string> listed(const fs::path& folder) {
+std::vector<Own> listed(const fs::path& folder) {
   if (!is_file(folder / k_list_of_files)) return {};
   InputFile file((folder / k_list_of_files).string());
   std::string text(k_longest_list, '\0');
   std::size_t size = 0;
   while (const std::size_t got = file.read(text.data() + size, text.size() - size)) size += got;
   text.resize(size);
-  if (text.empty()) return {k_file_names.begin(), k_file_names.end()};
-  std::vector<std::string> names;
+  std::vector<Own> found;
+  if (text.empty()) {
+    for (const std::string_view name : k_file_names) found.push_back({std::string(name), {}});
+  }
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find('\n', at), text.size());
-    if (const std::string name = text.substr(at, end - at); is_result_name(name)) names.push_back(name);
+    if (Own own = own_of(text.substr(at, end - at)); is_result_name(own.name))
+      found.push_back(std::move(own));
     at = end + 1;
   }
-  return names;
+  return found;
+}
+
+/// The lines of a list for files that lie in `folder`.
+std::vector<std::string> lines_for(const std::vector<std::string>& names, const fs::path& folder) {
+  std::vector<std::string> lines;
+  for (const std::string& name : names)
+    lines.push_back(digest_of(folder / name) + std::string(k_between) + name);
+  return lines;
 }
 
 /// Whether both are there and the same.
@@ -101,6 +142,19 @@ void expect_file_or_nothing(const fs::path& path) {
   }
 }
 
+/// Refuses what tlmssd has not written, or not as it is now.
+void expect_own(const fs::path& file, const std::vector<Own>& ours) {
+  const std::string name = file.filename().string();
+  const auto own = std::find_if(ours.begin(), ours.end(), [&](const Own& one) { return one.name == name; });
+  const char* why = nullptr;
+  if (own == ours.end()) {
+    why = "was not written by tlmssd; move it away, or replace it with --force";
+  } else if (!own->digest.empty() && own->digest != digest_of(file)) {
+    why = "was changed after tlmssd had written it; move it away, or replace it with --force";
+  }
+  if (why != nullptr) throw InputError(file.string(), 0, why);
+}
+
 /// Refuses to write into `folder` where that would cost the user a file.
 void expect_replaceable(const fs::path& folder, Replace replace, const OtherFiles& others) {
   const mode_t mode = status_of(folder).st_mode;
@@ -117,14 +171,12 @@ void expect_replaceable(const fs::path& folder, Replace replace, const OtherFile
         "with --force");
   }
   expect_file_or_nothing(folder / k_list_of_files);
-  const std::vector<std::string> ours = listed(folder);
+  const std::vector<Own> ours = listed(folder);
   for (const std::string& name : result_names()) {
     const fs::path file = folder / name;
     expect_file_or_nothing(file);
     if (!is_there(file)) continue;
-    if (!force && std::find(ours.begin(), ours.end(), name) == ours.end())
-      throw InputError(file.string(), 0,
-                       "was not written by tlmssd; move it away, or replace it with --force");
+    if (!force) expect_own(file, ours);
     const bool reads = std::any_of(others.read.begin(), others.read.end(),
                                    [&](const std::string& read) { return same_file(read, file); });
     if (!force && reads) {
@@ -239,7 +291,10 @@ void RunDirectory::check_replaceable() const {
 }
 
 void RunDirectory::prepare() {
-  check_replaceable();
+  {
+    const FolderLock turn(target_);
+    check_replaceable();
+  }
   make_parents();
   Staging::sweep(target_.parent_path());  // what was left when there was no target yet
   // On the target's own file system, which need not be its parent's.
@@ -283,9 +338,9 @@ void RunDirectory::commit_only(std::string_view name) {
   commit();
 }
 
-void RunDirectory::write_list(const std::vector<std::string>& names) const {
+void RunDirectory::write_list(const std::vector<std::string>& lines) const {
   std::string text;
-  for (const std::string& name : names) text += name + "\n";
+  for (const std::string& line : lines) text += line + "\n";
   write_file(staging_->path() / k_list_of_files, text.empty() ? "\n" : text, target_ / k_list_of_files);
   sync_to_disk(staging_->path() / k_list_of_files);
 }
@@ -306,7 +361,7 @@ void RunDirectory::commit() {
 /// Where no folder, or an empty one, has the target's name.
 bool RunDirectory::put_in_place_as_a_whole() {
   if (staging_->path().parent_path() == target_) return false;
-  write_list(names_);
+  write_list(lines_for(names_, staging_->path()));
   sync_to_disk(staging_->path());
   std::error_code error;
   fs::rename(staging_->path(), target_, error);
@@ -322,7 +377,8 @@ bool RunDirectory::put_in_place_as_a_whole() {
 void RunDirectory::replace_files() {
   const FolderLock turn(target_);
   check_replaceable();
-  const std::vector<std::string> old = listed(target_);
+  std::vector<std::string> old;
+  for (const Own& own : listed(target_)) old.push_back(own.name);
   std::vector<std::string> both = names_;
   const auto is_new = [&](const std::string& name) {
     return std::find(names_.begin(), names_.end(), name) != names_.end();
@@ -335,7 +391,7 @@ void RunDirectory::replace_files() {
   for (const std::string& name : old) {
     if (!is_new(name)) replacement.take_away(name);
   }
-  write_list(names_);
+  write_list(lines_for(names_, target_));
   replacement.put(k_list_of_files);
   replacement.keep();
   sync_to_disk(target_);

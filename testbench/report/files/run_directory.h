@@ -3,13 +3,13 @@
 //
 // A new folder appears whole, by one rename. In a folder with earlier results each file is replaced
 // by its successor in one step, earlier results without a successor are removed, and everything
-// else stays: what tlmssd has written there is listed in the file .tlmssd-run (a name on each
-// line). Two runs that write to one folder take turns, the last one wins whole. Only a process
-// killed between the first and the last of these renames leaves a mixture: whole files, each of one
-// run or the other.
+// else stays: what tlmssd has written there is listed in the file .tlmssd-run (on each line a
+// digest of the content and a name), and is refused where it has been changed since. Two runs that
+// write to one folder take turns, the last one wins whole. Only a process killed between the first
+// and the last of these renames leaves a mixture: whole files, each of one run or the other.
 //
-// The list is believed only where it names files that tlmssd writes; an empty one, as by earlier
-// versions, stands for all of them.
+// The list is believed only where it names files that tlmssd writes; earlier versions wrote no
+// digests, and an empty list, which stands for all of them.
 #pragma once
 
 #include <filesystem>
@@ -55,7 +55,7 @@ class RunDirectory {
   void check_snapshot(const std::string& target) const;
   void make_parents();
   void remove_parents() const;
-  void write_list(const std::vector<std::string>& names) const;
+  void write_list(const std::vector<std::string>& lines) const;
   [[nodiscard]] bool put_in_place_as_a_whole();
   void replace_files();
 

@@ -1,7 +1,5 @@
 #include "testbench/report/files/snapshot.h"
 
-#include <array>
-#include <bit>
 #include <boost/iostreams/concepts.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
 #include <boost/iostreams/filtering_stream.hpp>
@@ -13,8 +11,8 @@
 #include <unistd.h>
 
 #include "models/base/input_file.h"
-#include "models/base/mixing.h"
 #include "testbench/process/interrupt.h"
+#include "testbench/report/files/checksum.h"
 
 namespace tlmssd {
 namespace {
@@ -40,26 +38,6 @@ struct FrameHeader {
   std::uint64_t size = 0;  ///< 0: the end
   std::uint64_t checksum = 0;
 };
-
-/// Mixes eight bytes at a time; `frame` is the frame's number, so that swapped frames show.
-std::uint64_t checksum(const char* data, std::size_t size, std::uint64_t frame) {
-  std::array<std::uint64_t, 4> sums = {frame + k_golden, size, 0x2545F4914F6CDD1DU, ~frame};
-  const auto mix = [](std::uint64_t state, std::uint64_t word) {
-    return std::rotl(state ^ (word * 0xC2B2AE3D27D4EB4FU), 31) * 0x9E3779B185EBCA87U;
-  };
-  std::size_t at = 0;
-  for (; at + 32 <= size; at += 32) {
-    for (std::size_t i = 0; i < 4; ++i) {
-      std::uint64_t word = 0;
-      std::memcpy(&word, data + at + i * 8, 8);
-      sums[i] = mix(sums[i], word);
-    }
-  }
-  for (; at < size; ++at) sums[0] = mix(sums[0], static_cast<unsigned char>(data[at]));
-  std::uint64_t result = 0;
-  for (const std::uint64_t part : sums) result = mix(result, part) ^ (part >> 29U);
-  return result;
-}
 
 /// Reads `size` bytes; false when there are fewer.
 bool read_whole(InputFile& file, char* to, std::size_t size) {

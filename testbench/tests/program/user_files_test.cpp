@@ -101,7 +101,6 @@ TEST_CASE("results replace earlier results and keep everything else", "[program]
   put(out / "notes.txt", "what I think of it");
   fs::create_directory(out / "figures");
   put(out / "figures" / "one.svg", "<svg/>");
-  put(out / "report.json", "old");
   expect_good(folder, {"run", scenario, "-q", "-o", out});
   CHECK(read_file(out / "notes.txt") == "what I think of it");
   CHECK(read_file(out / "figures" / "one.svg") == "<svg/>");
@@ -111,6 +110,27 @@ TEST_CASE("results replace earlier results and keep everything else", "[program]
   CHECK(names_in(out) == std::vector<std::string>{".tlmssd-run", "figures", "fio.json", "notes.txt",
                                                   "report.html", "report.json", "run.json", "scenario.yaml"});
   CHECK(names_in(folder.path()) == std::vector<std::string>{"out", "s.yaml"});
+}
+
+TEST_CASE("a result that the user has changed is replaced only when told to", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const fs::path out = folder / "out";
+  expect_good(folder, {"run", scenario, "-q", "-o", out});
+  expect_good(folder, {"run", scenario, "-q", "-o", out});
+  for (const char* name : {"scenario.yaml", "report.json", "report.html", "fio.json", "run.json"}) {
+    const std::string mine = read_file(out / name) + "# years of work\n";
+    put(out / name, mine);
+    expect_refusal(folder, {"run", scenario, "-o", out},
+                   (out / name).string() + ": was changed after tlmssd had written it; move it away");
+    CHECK(read_file(out / name) == mine);
+    expect_good(folder, {"run", scenario, "-q", "-o", out, "--force"});
+  }
+  const std::string list = read_file(out / ".tlmssd-run");
+  put(out / "report.json", "{}");
+  put(out / ".tlmssd-run", "fio.json\nreport.html\nreport.json\nrun.json\nscenario.yaml\n");
+  expect_good(folder, {"run", scenario, "-q", "-o", out});  // earlier versions knew no digests
+  CHECK(read_file(out / ".tlmssd-run").size() == list.size());
 }
 
 TEST_CASE("a file of the user's with a result's name is kept", "[program]") {
