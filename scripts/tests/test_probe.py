@@ -1,25 +1,31 @@
 """tlmssd probe: what it infers of hidden drives from fio's json, and how safe its jobs are."""
 
+import math
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
+import numpy as np
 import pytest
 from conftest import SCRIPTS
 from drawn_drives import ODD, draw
 
-from tlmssd import cli
+from tlmssd import cli, units
 from tlmssd.engine import thread_pool
 from tlmssd.errors import InputError
 from tlmssd.fio_json import fio_content
 from tlmssd.latency import Histogram
 from tlmssd.probe import analyse
 from tlmssd.probe.cliffs import cliff_findings
-from tlmssd.probe.findings import LIKELY, SURE, WEAK, Curve
+from tlmssd.probe.findings import LIKELY, SURE, WEAK, Curve, Finding, not_visible
 from tlmssd.probe.page import _chart
-from tlmssd.probe.plan import STAGES, Target, jobs_of
+from tlmssd.probe.plan import DEPTHS, STAGES, Target, jobs_of, strides
+from tlmssd.probe.reads import read_findings
 from tlmssd.probe.results import Point, Results
 from tlmssd.probe.run import capacity_of, run_on, target_of
+from tlmssd.probe.scenario import write_scenario
+from tlmssd.probe.strides import Strides, stripe_finding
 from tlmssd.program import find_program
 from tlmssd.resolve import Resolver
 
@@ -159,6 +165,60 @@ def test_a_drive_that_reads_ahead_is_found_to_and_the_scenario_does(folder):
     assert cli.main(["probe", "analyse", str(folder / "ahead"), "--no-page"]) == 0
     with Resolver(find_program(), folder / "ahead/drive.yaml") as resolver:
         assert resolver.resolve(())["firmware"]["read_ahead"]["policy"] == "sequential"
+
+
+SLC = """title: a short buffer over three slow dies
+ssd:
+  host: {lba_size: 4 KiB, link: pcie3x4}
+  cpu: {cores: 2, clock: 700 MHz}
+  dram: {capacity: 128 MiB}
+  flash:
+    channels: 1
+    ways: 3
+    bus: 166 MT/s
+    user_capacity: 600 MiB
+    over_provisioning: 30 %
+    part:
+      cell: slc
+      planes: 1
+      page_size: 4 KiB
+      pages_per_block: 64
+      read_latency: [31 us]
+      program_latency: [270 us]
+firmware: {buffer: {capacity: 700 KiB}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randread, number_ios: 10}
+"""
+FOUR_PLANES = """title: three dies of four planes, whose programs hold up bursts
+ssd:
+  host: {lba_size: 4 KiB, link: pcie4x4}
+  cpu: {cores: 6, clock: 1200 MHz}
+  dram: {capacity: 256 MiB}
+  flash:
+    channels: 3
+    ways: 1
+    bus: 400 MT/s
+    user_capacity: 1500 MiB
+    over_provisioning: 25 %
+    part:
+      file: parts/nand/vendor-tlc-64l.yaml
+      pages_per_block: 48
+      planes: 4
+      page_size: 16 KiB
+      read_latency: [70 us]
+      program_latency: [600 us]
+firmware: {buffer: {capacity: 13000 KiB}, mapping: {unit: 16 KiB}, allocation: {multi_plane: true}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randread, number_ios: 10}
+"""
+
+
+@pytest.mark.parametrize(("scenario", "kib"), [(SLC, 700), (FOUR_PLANES, 13000)])
+def test_a_buffer_behind_writes_that_wait_for_something_else(folder, scenario, kib):
+    """Collection behind long bursts hid what short ones show; a batch of programs, all bursts."""
+    buffer = probed(hidden(folder, scenario), folder / "drive")["buffer"]
+    assert buffer.visible, buffer.evidence
+    assert buffer.low <= kib * KIB <= buffer.high
 
 
 def test_every_stage_runs_on_a_drive_with_much_spare_flash(folder):
@@ -394,7 +454,7 @@ def test_all_stages_together_take_less_than_an_hour():
 @pytest.mark.skipif(not shutil.which("fio"), reason="fio is not installed")
 def test_fio_understands_every_job_and_runs_some(folder):
     plan = ["--capacity", "1 GiB", "--destroy-all-data-on", "never.dat", "--sector", "512 B"]
-    assert cli.main(["probe", "plan", "--out", ".", "--engine", "psync", *plan]) == 0
+    assert cli.main(["probe", "plan", "--out", ".", *plan]) == 0
     for stage in STAGES:
         said = subprocess.run(
             ["fio", "--parse-only", f"{stage}.fio"], capture_output=True, text=True

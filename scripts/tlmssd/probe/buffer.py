@@ -8,7 +8,7 @@ together no more than the host moved alone, neither waits for the other.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -68,13 +68,11 @@ def buffer_findings(results: Results, stripe: float) -> list[Finding]:
     through = written_through(results)
     took = f"a single write after a rest takes {quantity_text(single, 'ns')}"
     policy = Finding(*names[1], "write-back", "", SURE, f"{took}: it is not in flash yet")
-    fill = _filling(long)
-    if fill is None or fill.knee < long[0].bytes:
-        small = _filling(short)
-        fill = small if small and small.fast > 2 * small.slow else fill
     most = MOST_SHARE * _capacity(results)
-    if fill and (fill.knee > most or not _lasts(fill, long)):
-        fill = None
+    fill = _shown(long, long, most)
+    if fill is None or fill.knee < long[0].bytes:
+        small = _shown(short, long, most)
+        fill = small if small and small.fast > 2 * small.slow else fill
     if through or fill is None:
         why = "writes of a burst do not get slower for good behind some size: no buffer fills up"
         if most < long[-1].bytes:
@@ -118,21 +116,39 @@ def _largest(bursts: Sequence[Point]) -> str:
     return quantity_text(bursts[-1].bytes, "B")
 
 
-def _filling(bursts: Sequence[Point]) -> _Filling | None:
-    """What bursts show of a buffer that fills up; None where none does.
+def _shown(bursts: Sequence[Point], others: Sequence[Point], most: float) -> _Filling | None:
+    """What bursts show of a buffer of at most so many bytes; None where they show none. `others`
+    tell whether writes go on waiting where it takes all of these."""
+    for fill in _fillings(bursts):
+        longer = bursts if BEYOND * fill.knee < bursts[-1].bytes else others
+        if fill.knee <= most and _lasts(fill, longer):
+            return fill
+    return None
+
+
+def _fillings(bursts: Sequence[Point]) -> Iterator[_Filling]:
+    """What each burst that may be the first to fill the buffer shows of it; the first of all may
+    only have met something else, such as a batch of programs.
+
+    From the one that fills it on, ever more writes wait; those that wait for something else at the
+    beginning of a burst become a smaller share.
+    """
+    if len(bursts) < 3:
+        return
+    shares = _waiting(bursts)
+    later = [place for place, one in enumerate(shares) if one and min(shares[place:]) > 0.9 * one]
+    for number, place in enumerate(later):
+        if number == 0 or place + 2 < len(bursts):
+            yield _filling(bursts, later[number:])
+
+
+def _filling(bursts: Sequence[Point], later: Sequence[int]) -> _Filling:
+    """The same of the first of `later`, the places of bursts in which writes wait.
 
     Where longer bursts go on at one speed, their times by size lie on a line, which meets no time
     at all where the room of the buffer lies: whatever the course of single writes. Else (collection
     sets in, or a pSLC ends) the fast and the slow writes of the first burst that has both tell it.
     """
-    if len(bursts) < 3:
-        return None
-    shares = _waiting(bursts)
-    # From the first that fills it on, ever more writes wait; those that wait for something else at
-    # the beginning of a burst become a smaller share.
-    later = [place for place, one in enumerate(shares) if one and min(shares[place:]) > 0.9 * one]
-    if not later:
-        return None
     size = np.array([point.bytes for point in bursts])
     time = np.array([point.commands * point.mean / DEPTH * 1e-9 for point in bursts])
     each = size[0] / bursts[0].commands
