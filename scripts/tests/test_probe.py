@@ -494,6 +494,20 @@ def test_the_starting_scenario_and_its_study_are_good(folder, capsys):
     )
 
 
+@pytest.mark.parametrize("pages", [1, 2, 3, 5, 6, 12, 20, 24, 35, 72, 128])
+def test_the_starting_scenario_has_the_stripe_that_was_found(tmp_path, pages):
+    """Of whichever pages: here of 4 KiB, where the page does not show."""
+    keys = "round channels page units queue_limit read_ahead grain buffer policy pslc spare"
+    findings = [not_visible(key, key, "") for key in keys.split()]
+    stripe = pages * 4 * KIB
+    findings.append(Finding("stripe", "stripe", float(stripe), "B", SURE, ""))
+    (drive,) = write_scenario(findings, Results({}, (), tmp_path), tmp_path)
+    with Resolver(find_program(), drive) as resolver:
+        flash = resolver.resolve(())["ssd"]["flash"]
+    page = flash["part"]["planes"] * units.parse(flash["part"]["page_size"])
+    assert flash["channels"] * flash["ways"] * flash["dies_per_way"] * page == stripe
+
+
 def test_bad_arguments_get_one_line(folder, capsys):
     assert cli.main(["probe", "plan", "--capacity", "big"]) == 2
     assert cli.main(["probe", "plan", "--capacity", "1 TB", "--sector", "3 KiB"]) == 2

@@ -1,5 +1,6 @@
 """What a probe has found as a scenario, and a study that calibrates it."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -84,10 +85,11 @@ def _geometry(found: Mapping[str, Finding]) -> tuple[int, int]:
     whole, stripe = found["round"], found["stripe"]
     if whole.visible and whole.confidence != WEAK:
         return whole.details["channels"], whole.details["page"]
-    units = int(stripe.value // LARGEST_PAGE) if stripe.visible else 8
-    return next(count for count in (8, 4, 2, 1) if count < 2 or units % (2 * count) == 0), (
-        LARGEST_PAGE if units else int(stripe.value)
-    )
+    page, units = LARGEST_PAGE, 8
+    if stripe.visible:
+        page = math.gcd(int(stripe.value), LARGEST_PAGE)
+        units = int(stripe.value) // page
+    return next(count for count in (8, 4, 2, 1) if count < 2 or units % (2 * count) == 0), page
 
 
 def _bus(found: Mapping[str, Finding]) -> float:
