@@ -508,6 +508,30 @@ def test_the_starting_scenario_has_the_stripe_that_was_found(tmp_path, pages):
     assert flash["channels"] * flash["ways"] * flash["dies_per_way"] * page == stripe
 
 
+def noisy_strides(deviation, apart):
+    """Of a drive that meets one die at multiples of 64 KiB, and `apart` elsewhere; 200 reads each
+    take 100 us with such a standard deviation."""
+    chance = np.random.default_rng(1)
+    alone, many = [], []
+    for stride in strides(32 * MIB):
+        dies = 1 if stride % (64 * KIB) == 0 else apart
+        mean = 100e3 + chance.normal(0, deviation / 200**0.5)
+        histogram = Histogram.of_points([(mean, 1.0)], 200)
+        for points, rate in ((alone, 1e9 / mean), (many, dies / 80e-6)):
+            point = (f"x-{stride}", (float(stride),), 200, 0.0, rate, mean, deviation, mean)
+            points.append(Point(*point, histogram))
+    return Strides.of(many, alone, [])
+
+
+def test_a_stripe_is_not_read_out_of_noise():
+    """Where reads take so different times that one die is not told from two, all strides met one;
+    and so they do where no other stride is tried."""
+    assert stripe_finding(noisy_strides(1e3, 4)).value == 64 * KIB
+    for deviation, apart in ((500e3, 4), (500e3, 1), (1e3, 1)):
+        found = stripe_finding(noisy_strides(deviation, apart))
+        assert not found.visible, found
+
+
 def test_bad_arguments_get_one_line(folder, capsys):
     assert cli.main(["probe", "plan", "--capacity", "big"]) == 2
     assert cli.main(["probe", "plan", "--capacity", "1 TB", "--sector", "3 KiB"]) == 2

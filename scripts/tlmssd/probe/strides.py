@@ -20,6 +20,8 @@ from tlmssd.quantities import quantity_text
 
 ALONE = 1.12
 """A stride that keeps no more dies busy meets one."""
+TOLD = 0.5
+"""Where three standard errors are more, one die is not told from two."""
 SHOWN = 1.25
 """A stripe shows when some stride keeps so many dies busy."""
 DEPTH = 32
@@ -71,20 +73,25 @@ class Strides:
             max((point.iops for point in depths), default=0.0),
         )
 
-    @property
-    def most(self) -> float:
-        """Dies that the best of all strides keeps busy."""
-        return float(np.percentile(list(self.busy.values()), 90))
+    def most(self, stripe: float) -> float:
+        """Dies that the best of those strides keeps busy that are no multiples of the stripe."""
+        others = [busy for one, busy in self.busy.items() if one % stripe]
+        return float(np.percentile(others, 90)) if others else 0.0
 
     def stripe(self) -> float | None:
         """The shortest stride of which every multiple, and no other stride, meets one die alone."""
-        one = [one for one in sorted(self.busy) if self.busy[one] < ALONE + 3 * self.doubt[one]]
+        one = [one for one in sorted(self.busy) if self._is_alone(one)]
         for stride in one:
             multiples = self.multiples(stride)
             alike = [other for other in one if other % stride == 0]
             if len(alike) >= 0.9 * max(len(multiples), len(one)):
                 return stride
         return None
+
+    def _is_alone(self, stride: float) -> bool:
+        """Whether a stride meets one die: no more, and no less, as noise has it."""
+        doubt = 3 * self.doubt[stride]
+        return doubt < TOLD and abs(self.busy[stride] - 1) < ALONE - 1 + doubt
 
     def multiples(self, stride: float) -> list[float]:
         """Those strides that are multiples of one."""
@@ -119,11 +126,15 @@ def stripe_finding(strides: Strides | None) -> Finding:
     data = {"busy at once": sorted(strides.busy.items())}
     title = "Dies kept busy by reads at multiples of a stride, 32 at a time"
     curve = Curve(title, "stride", "dies", data, (stripe,) if stripe else (), y_unit="")
-    if stripe is None or strides.most < SHOWN:
+    if stripe is None:
         why = (
-            "no stride meets one die alone: the data do not lie in stripes, or commands take the "
-            "drive longer than reads its dies"
+            "no stride meets one die alone: the data do not lie in stripes, commands take the "
+            "drive longer than reads its dies, or reads take too different times"
         )
+        return not_visible(key, what, why, curve)
+    most = strides.most(stripe)
+    if most < SHOWN:
+        why = "no stride meets more dies than others: the data do not lie in stripes, or on one die"
         return not_visible(key, what, why, curve)
     multiples = strides.multiples(stripe)
     share = float(np.median([strides.share[one] for one in multiples]))
@@ -136,9 +147,9 @@ def stripe_finding(strides: Strides | None) -> Finding:
         return not_visible(key, what, why, curve)
     evidence = (
         f"from {quantity_text(stripe, 'B')} on, every multiple meets one die alone "
-        f"({len(multiples)} were tried), other strides up to {strides.most:.1f} dies at once"
+        f"({len(multiples)} were tried), other strides up to {most:.1f} dies at once"
     )
-    good = share > GOOD_SHARE and len(multiples) >= 4 and strides.most > 1.5
+    good = share > GOOD_SHARE and len(multiples) >= 4 and most > 1.5
     sure = SURE if good else LIKELY
     return Finding(key, what, stripe, "B", sure, evidence, stripe, stripe, curve)
 
