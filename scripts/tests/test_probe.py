@@ -426,6 +426,43 @@ def test_names_that_fio_would_take_for_others_are_refused(folder, capsys, option
     assert not list(folder.glob("**/*.fio"))
 
 
+@pytest.mark.parametrize("engine", ["psync", "null", "foo", ""])
+def test_an_engine_takes_many_requests_at_once(folder, capsys, engine):
+    """One that takes one alone shows nothing by depth: the drive seemed to take one at once."""
+    assert cli.main(["probe", "plan", "--capacity", "1 GiB", f"--engine={engine}"]) == 2
+    assert "is none of libaio, io_uring" in capsys.readouterr().err
+    assert not list(folder.glob("**/*.fio"))
+
+
+def depths(under_way, most_iops=math.inf):
+    """Reads by depth: a command takes 100 us, of which so many are under way at each depth."""
+    points = []
+    for depth in DEPTHS:
+        iops = min(under_way(depth) / 100e-6, most_iops)
+        mean = 1e9 * under_way(depth) / iops
+        histogram = Histogram.of_points([(mean, 1.0)], 1000)
+        point = (f"depth-{depth}", (float(depth),), 1000, 4096e3, iops, mean, 0.0, mean)
+        points.append(Point(*point, histogram))
+    return points
+
+
+def test_how_many_commands_a_drive_takes_is_said_where_it_shows(tmp_path):
+    """By Little's law fio has as many under way as it asks for, whatever the drive holds back."""
+
+    def found(points):
+        results = Results({"depth": points}, ("reads",), tmp_path)
+        findings = read_findings(results, not_visible("grain", "", ""))
+        return next(one for one in findings if one.key == "queue_limit")
+
+    assert found(depths(lambda depth: min(depth, 32))).value == 32
+    assert found(depths(float, 480e3)).value == 48
+    saturated = found(depths(float, 200e3))
+    assert not saturated.visible
+    assert "does not show" in saturated.evidence and "all of" not in saturated.evidence
+    synchronous = found(depths(lambda depth: 1.0))
+    assert not synchronous.visible and "one at a time" in synchronous.evidence
+
+
 def test_a_device_is_named_by_no_other_option_than_the_one_that_says_so(folder, capsys):
     (folder / "link").symlink_to("/dev/null")
     for name in ("/dev/no-such-drive", "/dev/../dev/null", "link", "."):

@@ -14,7 +14,7 @@ from tlmssd.errors import InputError
 from tlmssd.output import OwnFiles, add_force, check_folder, write_text
 from tlmssd.probe.analyse import analyse, findings_of
 from tlmssd.probe.findings import Finding
-from tlmssd.probe.plan import STAGES, Target, plan_texts
+from tlmssd.probe.plan import ENGINES, STAGES, Target, plan_texts
 from tlmssd.probe.results import read_results
 
 OK = 0
@@ -42,7 +42,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--filled", default="0 %", metavar="SHARE", help="of the drive, before (default: 0 %%)"
     )
     plan.add_argument("--sector", default="4 KiB", help="smallest request (default: 4 KiB)")
-    plan.add_argument("--engine", default="libaio", help="fio's ioengine (default: libaio)")
+    plan.add_argument(
+        "--engine",
+        default="libaio",
+        help=f"fio's ioengine (default: libaio), one of {', '.join(ENGINES)}",
+    )
     plan.add_argument(
         "--destroy-all-data-on",
         metavar="DEVICE",
@@ -73,6 +77,8 @@ def _plan(arguments: argparse.Namespace) -> int:
     sector = int(_size(arguments.sector, "--sector"))
     if sector not in (512, 1024, 2048, 4096):
         raise InputError("--sector: must be 512 B, 1 KiB, 2 KiB or 4 KiB")
+    if arguments.engine not in ENGINES:
+        raise InputError(f"--engine: '{arguments.engine}' is none of {', '.join(ENGINES)}")
     target = replace(Target.of(arguments.file, capacity, filled, sector), engine=arguments.engine)
     _refuse_device(arguments.file)
     texts = plan_texts(target, arguments.destroy_all_data_on)

@@ -18,6 +18,8 @@ from tlmssd.errors import InputError
 
 KIB, MIB, GIB = 1 << 10, 1 << 20, 1 << 30
 STAGES = ("reads", "writes", "cliff", "spare", "calibrate")
+ENGINES = ("libaio", "io_uring", "posixaio", "solarisaio", "windowsaio")
+"""Of fio's those that read and write drives, and take many requests at once."""
 DESTRUCTIVE = "spare"
 """The stage that wants the whole drive."""
 SIZES = [

@@ -37,6 +37,9 @@ def _queue(depths: Sequence[Point]) -> Finding:
     curve = Curve(
         "Reads under way", "queue depth", "under way (rate times latency)", data, (), "", "", True
     )
+    if limit < 2:
+        why = "fio has handed over one at a time, as by an ioengine that can do no more"
+        return not_visible(key, what, why, curve)
     if limit < 0.8 * asked[-1] and busy[-1] < 1.05 * busy[-3]:
         near = int(asked[np.argmin(np.abs(asked - limit))])
         value = near if abs(near / limit - 1) < 0.05 else round(limit)
@@ -51,8 +54,8 @@ def _queue(depths: Sequence[Point]) -> Finding:
         evidence = f"the rate grows in proportion up to {knee} at once and not at all beyond"
         return Finding(key, what, knee, "", LIKELY, evidence, knee, knee, curve)
     why = (
-        f"the rate saturates by and by (97 % at {knee}), as dies and cores do; "
-        f"all of {asked[-1]:.0f} are taken"
+        f"the rate saturates by and by (97 % at {knee}), as dies and cores do: a limit that "
+        "only keeps them from more does not show"
     )
     return not_visible(key, what, why, curve)
 
