@@ -463,6 +463,19 @@ def test_how_many_commands_a_drive_takes_is_said_where_it_shows(tmp_path):
     assert not synchronous.visible and "one at a time" in synchronous.evidence
 
 
+def test_a_drive_is_never_more_than_full(tmp_path):
+    """On one that is 70 % full the cliff's writes overwrite what is there."""
+    capacity, piece = 6 * GIB, 24 * MIB
+    cliffs = [
+        replace(point, numbers=(turn, number, piece * (number + (turn == 2) * 96), capacity, 0.7))
+        for turn, count in ((1, 96), (2, 48))
+        for number, point in enumerate(falling(f"cliff-{turn}", (), piece, 4, count))
+    ]
+    pslc, _ = cliff_findings(Results({"cliff": cliffs}, ("cliff",), tmp_path), 1.0, 0.0)
+    assert pslc.evidence.count("when 70 % full") == 2
+    assert "always and" not in pslc.evidence
+
+
 def test_a_device_is_named_by_no_other_option_than_the_one_that_says_so(folder, capsys):
     (folder / "link").symlink_to("/dev/null")
     for name in ("/dev/no-such-drive", "/dev/../dev/null", "link", "."):

@@ -48,6 +48,8 @@ KEPT = 1.2
 SMALL_DRIVE, RESERVED = 16 << 30, 0.055
 """B; and the share of a smaller drive that the reserve may take: its blocks are few, and some for
 each die are kept free or open, however little spare flash there is."""
+ROUNDED = 1e-3
+"""Of shares in the names of jobs."""
 UNKNOWN = 0.15
 """Share of the spare flash from which on it is weak what depends on the bits per cell."""
 
@@ -149,7 +151,7 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
     filled = first[0].numbers[-1]
     again = _cliff(second, buffer)
     at_once = fall.at - buffer
-    fill_2 = filled + sum(point.bytes for point in first) / capacity
+    fill_2 = _filled_after(first, [*first, *second])
     static, dynamic = _parts(
         (filled, at_once),
         (fill_2, again.at - buffer) if again else None,
@@ -163,10 +165,14 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
     )
     if again:
         evidence += f"; {quantity_text(again.at - buffer, 'B')} when {100 * fill_2:.0f} % full"
-    evidence += (
-        f": about {quantity_text(static, 'B')} always and {quantity_text(dynamic, 'B')} while "
-        "there is room"
-    )
+    left = _left(filled, at_once / capacity)
+    if filled > HALF_FULL and 0 < left < GONE:
+        evidence += ": always there, or what is left of a part that shrinks as the drive fills"
+    else:
+        evidence += (
+            f": about {quantity_text(static, 'B')} always and {quantity_text(dynamic, 'B')} while "
+            "there is room"
+        )
     details = {
         "cliff": at_once, "static": static, "dynamic": dynamic, "fast": fall.before,
         "slow": fall.after, "filled": filled, "capacity": capacity,
@@ -175,8 +181,8 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
     sure = LIKELY if again and buffer else WEAK
     if filled > HALF_FULL:
         # All of it may be static, or all dynamic.
-        least, left = at_once / USED, _left(filled, at_once / capacity)
-        details["static known"] = sure == LIKELY and left < GONE
+        least = at_once / USED
+        details["static known"] = sure == LIKELY and left == 0
         sure, low, high = WEAK, 0.9 * least, max(high, KEPT * least / max(left, GONE))
         evidence += (
             "; when so full, a drive has little of its dynamic part left, and how large it is "
@@ -187,6 +193,16 @@ def _pslc(points: Sequence[Point], spare_steps: Sequence[Step], buffer: float) -
         low *= 1 - fall.after / fall.before
         evidence += "; some of it may have been folded by then, for flash is faster than the host"
     return Finding(key, what, size, "B", sure, evidence, low, high, curve, details)
+
+
+def _filled_after(first: Sequence[Point], both: Sequence[Point]) -> float:
+    """Share of the drive that holds data behind the first of both series. Where there is no room
+    for the writes of both, they overwrite what is there."""
+    _, _, begin, capacity, filled = first[0].numbers
+    planned = both[-1].numbers[2] + both[1].numbers[2] - 2 * begin
+    if filled + planned / capacity > 1 + ROUNDED:
+        return filled
+    return filled + sum(point.bytes for point in first) / capacity
 
 
 def _left(fill: float, written: float) -> float:
