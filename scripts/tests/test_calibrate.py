@@ -348,6 +348,7 @@ def test_which_writes_wait_for_room_is_no_chance(folder):
             ("ssd.flash.part.erase_latency", "firmware.allocation.multi_plane"),
             "firmware.allocation.multi_plane of the base scenario is 'true'; fit a parameter that",
         ),
+        (("ssd.flash.part.read_latency", "seed"), "parameters.seed: a seed is chance, and no"),
         (("part.read_latency", "part.read_latenzy"), "no parameter ssd.flash.part.read_latenzy"),
         (("search:", "loss: {p50: 3 %, speed: 2 %}\nsearch:"), "speed: is no figure of a job"),
         (("search:", "loss: {p50: 3}\nsearch:"), "must be a relative error"),
@@ -400,6 +401,15 @@ def test_latencies_in_other_units_are_refused_after_one_run(small, factor, capsy
         assert "measured.json: job 'read-4k': its rate and its mean latency come to" in line
         assert "in the emulation 1 are (Little's law): latencies must be in ns" in line
     assert not (small / "out").exists()
+
+
+def test_one_job_in_other_units_is_refused(small, capsys):
+    content = json.loads((small / "measured.json").read_text())
+    in_other_units(content["jobs"][0], 1e-3)
+    (small / "measured.json").write_text(json.dumps(content))
+    assert cli.main(["calibrate", "study.yaml", "--jobs", "1"]) == 2
+    (said,) = capsys.readouterr().err.splitlines()
+    assert f"job '{content['jobs'][0]['jobname']}': its rate and its mean latency come to" in said
 
 
 def test_jobs_that_wait_say_nothing_of_units():

@@ -92,6 +92,17 @@ def test_fio_itself_says_where_it_stands_in_between(tmp_path):
     assert read_jobs(tmp_path / "o.json")["a"]["commands"] == 90
 
 
+@pytest.mark.parametrize(
+    ("key", "name"),
+    [("percentile", "200"), ("percentile", "-5"), ("percentile", "nan"), ("bins", "-1")],
+)
+def test_shares_and_latencies_that_cannot_be_are_refused(tmp_path, key, name):
+    job = {"jobname": "a", "read": direction(100.0, 500, {"100": 500})}
+    job["read"]["clat_ns"][key] |= {name: 90}
+    with pytest.raises(InputError, match=f"{key} has '{name}', which cannot be"):
+        write(tmp_path / "fio.json", job)
+
+
 def test_bandwidth_in_bytes_or_else_in_kib(tmp_path):
     job = {"jobname": "a", "read": direction(100.0, 500)}
     assert write(tmp_path / "fio.json", job).value("read.bandwidth") == 1000000

@@ -208,6 +208,8 @@ def _numbers(part: Mapping, key: str, place: str) -> Iterator[tuple[float, float
             by = float(name)
         except ValueError as error:
             raise InputError(f"{place}: {key} has '{name}', which is no number") from error
+        if not 0 <= by <= (100 if key == "percentile" else math.inf):
+            raise InputError(f"{place}: {key} has '{name}', which cannot be")
         if value := _number(table, name, f"{place}: {key}"):
             yield by, float(value)
 

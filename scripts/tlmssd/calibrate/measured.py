@@ -32,7 +32,10 @@ RANKS = 0.1
 BUSY = 0.9
 """A job that keeps as many commands under way in the emulation does not wait between them."""
 ANOTHER_UNIT = 10.0
-"""Factor between commands under way here and there that latencies in other units account for."""
+"""Factor between commands under way here and there that latencies in other units account for, where
+most jobs have it."""
+SURELY_ANOTHER = 300.0
+"""One that nothing else accounts for: units are a thousand apart."""
 
 
 @dataclass(frozen=True)
@@ -100,10 +103,12 @@ def check_units(measured: Measured, emulated: Mapping[str, Mapping[str, float]])
         here, there = _under_way(known), _under_way(emulated.get(job, {}))
         if here and there >= BUSY:
             judged += 1
-            if abs(math.log(here / there)) > math.log(ANOTHER_UNIT):
-                off.append((job, here, there))
-    if 2 * len(off) > judged:
-        job, here, there = off[0]
+            factor = max(here / there, there / here)
+            if factor > ANOTHER_UNIT:
+                off.append((factor, job, here, there))
+    surely = [one for one in off if one[0] > SURELY_ANOTHER]
+    if surely or 2 * len(off) > judged:
+        _, job, here, there = (surely or off)[0]
         raise InputError(
             f"{measured.files[0]}: job '{job}': its rate and its mean latency come to "
             f"{quantity_text(here, '')} commands under way, in the emulation "

@@ -111,6 +111,8 @@ def read_parameters(entry: Entry) -> tuple[Parameter, ...]:
 def _parameter(name: str, entry: Entry) -> Parameter:
     parts = entry.known("from", "to", "times", "of", "scale", "choices")
     paths = tuple(part.text for part in parts["of"].elements()) if "of" in parts else (name,)
+    if "seed" in paths:
+        entry.fail("a seed is chance, and no property of the drive")
     if "choices" in parts:
         for other in ("from", "to", "times", "scale"):
             if other in parts:
