@@ -142,17 +142,14 @@ void expect_file_or_nothing(const fs::path& path) {
   }
 }
 
-/// Refuses what tlmssd has not written, or not as it is now.
-void expect_own(const fs::path& file, const std::vector<Own>& ours) {
-  const std::string name = file.filename().string();
-  const auto own = std::find_if(ours.begin(), ours.end(), [&](const Own& one) { return one.name == name; });
-  const char* why = nullptr;
-  if (own == ours.end()) {
-    why = "was not written by tlmssd; move it away, or replace it with --force";
-  } else if (!own->digest.empty() && own->digest != digest_of(file)) {
-    why = "was changed after tlmssd had written it; move it away, or replace it with --force";
+/// Refuses results that are not as tlmssd has written them.
+void expect_unchanged(const fs::path& folder, const std::vector<Own>& ours) {
+  for (const Own& own : ours) {
+    const fs::path file = folder / own.name;
+    if (own.digest.empty() || !is_there(file) || own.digest == digest_of(file)) continue;
+    throw InputError(file.string(), 0,
+                     "was changed after tlmssd had written it; move it away, or replace it with --force");
   }
-  if (why != nullptr) throw InputError(file.string(), 0, why);
 }
 
 /// Refuses to write into `folder` where that would cost the user a file.
@@ -176,7 +173,10 @@ void expect_replaceable(const fs::path& folder, Replace replace, const OtherFile
     const fs::path file = folder / name;
     expect_file_or_nothing(file);
     if (!is_there(file)) continue;
-    if (!force) expect_own(file, ours);
+    const bool own = std::any_of(ours.begin(), ours.end(), [&](const Own& one) { return one.name == name; });
+    if (!force && !own)
+      throw InputError(file.string(), 0,
+                       "was not written by tlmssd; move it away, or replace it with --force");
     const bool reads = std::any_of(others.read.begin(), others.read.end(),
                                    [&](const std::string& read) { return same_file(read, file); });
     if (!force && reads) {
@@ -185,6 +185,7 @@ void expect_replaceable(const fs::path& folder, Replace replace, const OtherFile
                        "replace it with --force");
     }
   }
+  if (!force) expect_unchanged(folder, ours);
 }
 
 void write_file(const fs::path& path, std::string_view content, const fs::path& shown) {
