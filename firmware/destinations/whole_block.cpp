@@ -173,6 +173,7 @@ void WholeBlockDestination::commit(ProgramJob& job) {
   core_.post_map_update(job.unit, 1);
   for (std::uint32_t n = 0; n < job.live; ++n) {
     if (job.source[n] >= ProgramJob::k_copied) continue;
+    core_.rewritten(job.unit + n);  // what was superseded on its way lies there, too
     completions_.complete(job.source[n], &job.ledger, false);
     buffer_.release(job.source[n]);
   }

@@ -117,7 +117,7 @@ ReadAhead::Copy* ReadAhead::take(Lpn unit) {
       free_.empty())
     return nullptr;
   if (const std::uint32_t known = table_.find(unit); known != UnitHash::k_none) {
-    if (copies_[known].where == where) return nullptr;
+    if (is_of(copies_[known], where)) return nullptr;
     forget(copies_[known], counters_.outdated);
   }
   if (free_.empty()) return nullptr;
@@ -125,6 +125,7 @@ ReadAhead::Copy* ReadAhead::take(Lpn unit) {
   free_.pop_back();
   copy.unit = unit;
   copy.where = where;
+  copy.erases = erases_at(where);
   copy.left = core_.layout.all_sectors();
   copy.there = copy.lost = copy.used = false;
   copy.known = true;
@@ -162,7 +163,7 @@ FlashCopy* ReadAhead::copy_of(Lpn unit, Ppn where, std::uint64_t need) {
   const std::uint32_t number = table_.find(unit);
   if (number == UnitHash::k_none) return nullptr;
   Copy& copy = copies_[number];
-  if (copy.where != where) {  // moved
+  if (!is_of(copy, where)) {  // moved
     forget(copy, counters_.outdated);
     return nullptr;
   }

@@ -8,10 +8,10 @@
 // at the cost of any other read of the host's. A command that wants what has come is served from
 // there, as from the write buffer; what is on its way it waits for, charged as `read-ahead`.
 //
-// Why the data are true: a copy counts only while the map points at the place it was read from,
-// and is given up when the unit is written or trimmed, so that nothing else can have come to that
-// place. What waits in the write buffer is asked for first. A copy that could not be decoded is
-// lost, and the command reads for itself.
+// Why the data are true: a copy counts only while the map points at the place it was read from and
+// the block there has not been erased since, so that nothing else can have come to that place. When
+// the unit is written or trimmed it goes at once. What waits in the write buffer is asked for
+// first. A copy that could not be decoded is lost, and the command reads for itself.
 //
 // A copy goes when all of it has been read, or when others need its room, the oldest first. Source:
 // none, every drive does it in its own way; the window beyond the reader, and its half as the unit
@@ -87,7 +87,8 @@ class ReadAhead final : public Feature {
     std::uint32_t number = 0;  ///< of the copy, for good
     Lpn unit = 0;
     Ppn where = k_nowhere;
-    std::uint64_t left = 0;  ///< sectors that the host has not read
+    std::uint32_t erases = 0;  ///< of the block there when it was read
+    std::uint64_t left = 0;    ///< sectors that the host has not read
     bool used = false;
     bool known = false;  ///< it is in the table; else it goes when no command needs it any more
   };
@@ -96,6 +97,13 @@ class ReadAhead final : public Feature {
   Task<> fetch(Lpn first, std::uint32_t units);
   [[nodiscard]] bool make_room(std::uint32_t units);
   Copy* take(Lpn unit);
+  /// Whether the copy is of what lies at `where` now.
+  [[nodiscard]] bool is_of(const Copy& copy, Ppn where) const {
+    return copy.where == where && copy.erases == erases_at(where);
+  }
+  [[nodiscard]] std::uint32_t erases_at(Ppn where) const {
+    return core_.pool.info(core_.layout.block_of(where)).erases;
+  }
   void arrived(Copy& copy, bool lost, const Stamp* stamps);
   void forget(Copy& copy, std::uint64_t& why);
   void free_if_done(Copy& copy);

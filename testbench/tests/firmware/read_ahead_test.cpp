@@ -3,6 +3,7 @@
 #include "firmware/features/read_ahead/read_ahead.h"
 
 #include <catch2/catch.hpp>
+#include <functional>
 
 #include "testbench/tests/firmware/feature_rig.h"
 #include "testbench/tests/firmware/model_case.h"
@@ -17,8 +18,9 @@ constexpr std::uint64_t k_page = 4;  // units
 /// Four dies, pages of four units, all of whose data have been written.
 struct AheadRig : FeatureRig<ReadAhead> {
   explicit AheadRig(std::int64_t window = k_window, std::int64_t streams = 4, std::int64_t after = 2,
-                    const char* ecc = "none")
+                    const char* ecc = "none", const std::function<void(FeatureSetup&)>& change = {})
       : FeatureRig([&](FeatureSetup& setup) {
+          if (change) change(setup);
           setup.config.ecc.policy = ecc;
           setup.shape.geometry = {4, 1, 1, 1, 16, 8, 16384, 0};
           setup.shape.logical_blocks = k_written * k_unit;
@@ -146,7 +148,9 @@ TEST_CASE("nothing is read ahead beyond the end of the drive, where nothing lies
 }
 
 TEST_CASE("what is written or trimmed after it was read ahead is not served from there") {
-  AheadRig rig;
+  const auto* const scheme = GENERATE("page", "block-mapped", "bast", "fast", "superblock");
+  INFO(scheme);
+  AheadRig rig(k_window, 4, 2, "none", [&](FeatureSetup& setup) { setup.config.mapping.scheme = scheme; });
   rig.read(0);
   rig.read(1);
   rig.host.let_end();
@@ -161,6 +165,32 @@ TEST_CASE("what is written or trimmed after it was read ahead is not served from
   }
   for (std::uint64_t unit = 2; unit < 12; ++unit) rig.read(unit);  // the host compares
   rig.host.let_end();
+  rig.check_sum();
+}
+
+TEST_CASE(
+    "what is read ahead counts no more once its block has been erased, though its unit was not written") {
+  AheadRig rig;
+  rig.read(0);
+  rig.read(1);
+  rig.host.let_end();
+  constexpr Lpn k_kept = 5;
+  const BlockPool& pool = rig.ftl.blocks();
+  const Ppn where = rig.ftl.map().lookup(k_kept);
+  const BlockInfo& block = pool.info(pool.layout().block_of(where));
+  const auto copy = [&] {
+    FlashCopy* const found = const_cast<ReadAhead&>(rig.ahead()).copy_of(k_kept, where, 1);
+    if (found != nullptr) const_cast<ReadAhead&>(rig.ahead()).give_back(*found);
+    return found != nullptr;
+  };
+  CHECK(copy());
+  for (const std::uint32_t before = block.erases; block.erases == before;) {
+    rig.host.write((k_kept + 1 + rig.host.random.below(k_written - k_kept - 1)) * k_unit, k_unit);
+    rig.host.wait_below(8);
+  }
+  CHECK_FALSE(copy());
+  rig.read(k_kept);
+  rig.host.drain();
   rig.check_sum();
 }
 
@@ -226,6 +256,80 @@ TEST_CASE("at rest nothing is held") {
   CHECK(rig.counters().fetched > 0);
   const Picoseconds again = rig.read(2);
   CHECK(again >= rig.options.read_time);  // nothing of it is left
+}
+
+namespace {
+
+/// Reads in order and writes of parts and wholes, trims and flushes in the same few places, so that
+/// blocks go round while copies are held.
+void go_round(CaseRig& rig, int times) {
+  ModelHost& host = rig.host;
+  const std::uint64_t blocks = rig.shape.logical_blocks;
+  const auto sectors = static_cast<std::uint32_t>(rig.shape.mapping_page_bytes / rig.shape.lba_bytes);
+  for (int n = 0; n < times; ++n) {
+    const std::uint64_t start = host.random.below(blocks - 8 * sectors) / sectors * sectors;
+    for (std::uint32_t unit = 0; unit < 3; ++unit) host.read(start + unit * sectors, sectors);
+    host.wait_below(1);
+    for (int m = 0; m < 12; ++m) {
+      const auto length = static_cast<std::uint32_t>(1 + host.random.below(2 * sectors));
+      const std::uint64_t lba = start + host.random.below(8 * sectors - length);
+      const std::uint64_t dice = host.random.below(20);
+      if (dice < 14) {
+        host.write(lba, length, dice < 10);
+      } else if (dice < 16) {
+        host.trim({{lba, length}});
+      } else if (dice < 17) {
+        host.flush();
+      } else {
+        host.read(lba, length);
+      }
+      host.wait_below(dice % 4 + 1);
+    }
+  }
+}
+
+/// Cases of each mapping scheme, with hardly more blocks than the data need.
+std::vector<Case> few_blocks_of_each_scheme() {
+  std::vector<Case> cases;
+  for (const char* scheme : {"page", "dftl", "block-mapped", "bast", "fast", "superblock"}) {
+    for (const bool wide : {false, true}) {
+      Case c{wide ? geometry(2, 1, 1, 2, 10, 8, 8192) : geometry(1, 1, 1, 1, 10, 8, 4096)};
+      c.scheme = scheme;
+      if (c.scheme == "dftl") c.map_lines = 3;
+      if (c.scheme == "block-mapped") c.block = wide ? 32768 : 8192;
+      if (c.scheme == "block-mapped") c.copyback = wide;
+      if (wide) c.stripe = "C";
+      cases.push_back(c);
+    }
+  }
+  cases.push_back({geometry(2, 1, 1, 1, 10, 8, 8192)});
+  cases.back().scheme = "block-mapped";
+  cases.back().placement = "log";
+  Case pslc{geometry(1, 1, 1, 2, 14, 12, 8192)};
+  pslc.program_unit = 3;
+  pslc.slc_pages = 4;
+  pslc.dynamic = 2;
+  pslc.path = "all";
+  cases.push_back(pslc);
+  return cases;
+}
+
+}  // namespace
+
+TEST_CASE("read-ahead over every mapping scheme, whose blocks go round") {
+  std::uint64_t seed = 700;
+  for (Case c : few_blocks_of_each_scheme()) {
+    for (const bool timed : {true, false}) {
+      c.fill = 0.5;
+      c.ahead = 16;
+      INFO(describe(c) << ", seed " << ++seed);
+      CaseRig rig(c, timed, seed);
+      go_round(rig, 300 * static_cast<int>(stress()));
+      const auto& ahead = dynamic_cast<const ReadAhead&>(*rig.ftl.feature(ReadAhead::k_path));
+      CHECK(ahead.counters().outdated > 1000);
+      rig.finish();
+    }
+  }
 }
 
 TEST_CASE("read-ahead on drives of every kind, under anything") {
