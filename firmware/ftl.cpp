@@ -132,8 +132,8 @@ void Ftl::Parts::make_features(const FirmwareConfig& config) {
   for (const FeatureInfo& info : features()) {
     const FeatureChoice choice = config.choice(info.path);
     if (!choice.is_on()) continue;
-    const FeatureContext context{core,   flusher, gc_worker,   gc_engine, commands.plane_joiner(),
-                                 config, choice,  dram_bytes()};
+    const FeatureContext context{core,        flusher, gc_worker, gc_engine,   commands.plane_joiner(),
+                                 cache.get(), config,  choice,    dram_bytes()};
     chosen.push_back({&info, choice.policy, info.make(context, core.hooks)});
   }
   const auto watch = [this](auto watcher) {

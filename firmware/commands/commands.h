@@ -43,14 +43,15 @@ struct Commands final : WriteAcceptor {
   struct Elsewhere {
     bool in_buffer = false;  ///< some of it in DRAM, in the write buffer or as copies of what lies in flash
     MemorySpans in_front;    ///< in the layer in front
-    /// What is on its way to DRAM: `need` of the unit that lies at `where`, whose block is pinned.
-    struct Coming {
+    /// A copy in DRAM of a unit that lies at `where`, of which the command wants `need`.
+    struct Copy {
       FlashCopy* copy;
       Lpn unit;
       Ppn where;
       std::uint64_t need;
     };
-    std::vector<Coming> coming;
+    std::vector<Copy> there;   ///< that the layer in front may take in
+    std::vector<Copy> coming;  ///< on their way, their units' blocks pinned
   };
 
   // ---- host commands
@@ -78,17 +79,22 @@ struct Commands final : WriteAcceptor {
   [[nodiscard]] UnitRange units_of(std::uint64_t lba, std::uint64_t blocks) const {
     return {lba / core.layout.sectors, (lba + blocks - 1) / core.layout.sectors};
   }
-  /// Fills what the layer in front and the buffer hold and what was never written, makes reads of
-  /// the rest.
-  void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Elsewhere& elsewhere);
+  /// Fills what the layer in front, the buffer and copies hold and what was never written, makes
+  /// reads of the rest.
+  void look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Elsewhere& elsewhere,
+               Layer::Hold* hold);
   void note_lost_before(HostCommand& command);
   std::uint64_t take_buffered(HostCommand& command, WriteBuffer::Index i, std::uint64_t want,
                               bool& in_buffer);
   std::uint64_t take_trimmed(HostCommand& command, Lpn unit, std::uint64_t want);
   bool take_copy(HostCommand& command, Lpn unit, Ppn where, std::uint64_t want, Elsewhere& elsewhere);
+  /// The command has been given what it wants of a copy that is there: so is the layer in front,
+  /// which takes in what comes from flash.
+  void end_copy(const Elsewhere::Copy& one, Layer::Hold* hold);
   Task<> fetch_copies(Active& active, const Elsewhere& elsewhere);
   /// Waits for what is on its way; adds to `reads` what is lost of it.
-  Task<> await_coming(Active& active, std::vector<Elsewhere::Coming>& coming, ReadBatch& reads);
+  Task<> await_coming(Active& active, std::vector<Elsewhere::Copy>& coming, ReadBatch& reads,
+                      Layer::Hold* hold);
   /// Delivers what reads have brought; what is left in the list has to be read, too: originals of
   /// copies that could not be decoded.
   void deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold);

@@ -45,7 +45,7 @@ Task<> Commands::read(HostCommand& command) {
 
   ReadBatch reads(core, Purpose::host, command.buffer_address, &command.ledger, plane_joiner());
   Elsewhere elsewhere;
-  look_up(command, units, reads, elsewhere);
+  look_up(command, units, reads, elsewhere, hold.get());
   order.leave(self.ticket);
   if (elsewhere.in_buffer || !elsewhere.in_front.empty()) co_await fetch_copies(self, elsewhere);
   ReadTurn turn(core, reads);
@@ -56,7 +56,7 @@ Task<> Commands::read(HostCommand& command) {
   }
   while (!reads.empty() || !elsewhere.coming.empty()) {
     if (reads.empty()) {
-      co_await await_coming(self, elsewhere.coming, reads);
+      co_await await_coming(self, elsewhere.coming, reads, hold.get());
       continue;
     }
     self.waits_for = "flash reads";
@@ -102,9 +102,10 @@ Task<> Commands::fetch_copies(Active& self, const Elsewhere& elsewhere) {
   }
 }
 
-Task<> Commands::await_coming(Active& self, std::vector<Elsewhere::Coming>& coming, ReadBatch& reads) {
+Task<> Commands::await_coming(Active& self, std::vector<Elsewhere::Copy>& coming, ReadBatch& reads,
+                              Layer::Hold* hold) {
   self.waits_for = "what is read ahead";
-  for (const Elsewhere::Coming& one : coming) {
+  for (const Elsewhere::Copy& one : coming) {
     FlashCopy& copy = *one.copy;
     while (!copy.there) {
       WaitQueue::Waiter arrival = copy.waiting.wait();
@@ -116,13 +117,14 @@ Task<> Commands::await_coming(Active& self, std::vector<Elsewhere::Coming>& comi
     } else {
       copy_sectors(self.command, std::uint64_t{one.unit} * core.layout.sectors, one.need, copy.stamps);
     }
-    core.hooks.copy_of.front()->give_back(copy);
+    end_copy(one, hold);
     core.unpin(core.layout.block_of(one.where));
   }
   coming.clear();
 }
 
-void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Elsewhere& elsewhere) {
+void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, Elsewhere& elsewhere,
+                       Layer::Hold* hold) {
   const std::uint32_t sectors = core.layout.sectors;
   WriteBuffer& buffer = flusher.buffer();
   const bool buffered = buffer.free() < buffer.capacity();
@@ -157,6 +159,8 @@ void Commands::look_up(HostCommand& command, UnitRange units, ReadBatch& reads, 
     });
     if (!redirected) reads.add(where, unit, want);
   }
+  // Behind all hits, as what flash delivers.
+  for (const Elsewhere::Copy& one : elsewhere.there) end_copy(one, hold);
 }
 
 /// A unit that the command wants was lost when it was moved or merged.
@@ -195,14 +199,24 @@ bool Commands::take_copy(HostCommand& command, Lpn unit, Ppn where, std::uint64_
   FlashCopy* const copy = owner.copy_of(unit, where, want);
   if (copy == nullptr) return false;
   elsewhere.in_buffer = true;
-  if (copy->there) {
-    copy_sectors(command, std::uint64_t{unit} * core.layout.sectors, want, copy->stamps);
-    owner.give_back(*copy);
-  } else {
+  if (!copy->there) {
     core.pool.pin(core.layout.block_of(where));
     elsewhere.coming.push_back({copy, unit, where, want});
+    return true;
+  }
+  copy_sectors(command, std::uint64_t{unit} * core.layout.sectors, want, copy->stamps);
+  if (front != nullptr) {
+    elsewhere.there.push_back({copy, unit, where, want});
+  } else {
+    owner.give_back(*copy);
   }
   return true;
+}
+
+void Commands::end_copy(const Elsewhere::Copy& one, Layer::Hold* hold) {
+  FlashCopy& copy = *one.copy;
+  if (front != nullptr && !copy.lost) front->copy_in(one.unit, one.where, one.need, copy.stamps, hold);
+  core.hooks.copy_of.front()->give_back(copy);
 }
 
 void Commands::deliver(HostCommand& command, ReadBatch& reads, Layer::Hold* hold) {

@@ -34,6 +34,7 @@ class Core;
 class Flusher;
 class GcEngine;
 class GcWorker;
+class Layer;
 class PlaneJoiner;
 
 /// What a feature is made with.
@@ -43,6 +44,7 @@ struct FeatureContext {
   GcWorker& gc_worker;
   GcEngine& gc_engine;  ///< the GC worker, or what makes space instead
   PlaneJoiner* joiner;  ///< makes multi-plane reads of the host's; null: each read is one operation
+  const Layer* front;   ///< what commands meet before the write buffer; null: nothing
   const FirmwareConfig& config;
   const FeatureChoice& choice;
   std::uint64_t dram_address;  ///< where its own part of the DRAM begins

@@ -30,6 +30,7 @@ ReadAhead::ReadAhead(const FeatureContext& context)
     : core_(context.core),
       flusher_(context.flusher),
       joiner_(context.joiner),
+      front_(context.front),
       dram_address_(context.dram_address),
       policy_name_(context.choice.policy),
       config_(context.choice.read<ReadAheadConfig>()),
@@ -76,10 +77,17 @@ void ReadAhead::fetch_for(ReadStream& stream) {
   const bool at_the_end = to == layout.logical_units;
   if (to <= from || (to - from < window_ / 2 && !at_the_end)) return;
   const auto units = static_cast<std::uint32_t>(to - from);
-  if (!make_room(units)) return;
+  const bool needless = in_front(from, units);
+  if (!needless && !make_room(units)) return;
   stream.fetched = to;
+  if (needless) return;
   ++under_way_;
   tasks_.start(fetch(static_cast<Lpn>(from), units));
+}
+
+bool ReadAhead::in_front(std::uint64_t first, std::uint64_t units) const {
+  const std::uint64_t sectors = core_.layout.sectors;
+  return front_ != nullptr && front_->covers(first * sectors, units * sectors);
 }
 
 Task<> ReadAhead::fetch(Lpn first, std::uint32_t units) {
@@ -114,7 +122,7 @@ ReadAhead::Copy* ReadAhead::take(Lpn unit) {
   const WriteBuffer& buffer = flusher_.buffer();
   const Ppn where = core_.lookup(unit);
   if (where == k_nowhere || buffer.find(unit) != WriteBuffer::k_none || core_.poisoned.contains(unit) ||
-      free_.empty())
+      free_.empty() || in_front(unit, 1))
     return nullptr;
   if (const std::uint32_t known = table_.find(unit); known != UnitHash::k_none) {
     if (is_of(copies_[known], where)) return nullptr;

@@ -17,8 +17,8 @@
 // none, every drive does it in its own way; the window beyond the reader, and its half as the unit
 // of fetching, are those of the Linux page cache (mm/readahead.c, `ondemand_readahead`). Left out:
 // streams that go backwards, that leave gaps, or whose commands come out of order; a window that
-// grows with the stream. What is served from a copy is no read of flash: promotion, replicas and
-// their like do not see it.
+// grows with the stream. What is served from a copy a layer in front takes in as if it had come
+// from flash, but promotion, replicas and their like do not see it.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +30,7 @@
 #include "firmware/base/unit_hash.h"
 #include "firmware/core/core.h"
 #include "firmware/core/feature_info.h"
+#include "firmware/core/layer.h"
 #include "firmware/features/read_ahead/read_streams.h"
 #include "models/base/intrusive_queue.h"
 #include "models/base/task.h"
@@ -95,6 +96,8 @@ class ReadAhead final : public Feature {
 
   void fetch_for(ReadStream& stream);
   Task<> fetch(Lpn first, std::uint32_t units);
+  /// Whether all of these units is in the layer in front, where commands look first.
+  [[nodiscard]] bool in_front(std::uint64_t first, std::uint64_t units) const;
   [[nodiscard]] bool make_room(std::uint32_t units);
   Copy* take(Lpn unit);
   /// Whether the copy is of what lies at `where` now.
@@ -111,6 +114,7 @@ class ReadAhead final : public Feature {
   Core& core_;
   Flusher& flusher_;
   PlaneJoiner* joiner_;
+  const Layer* front_;
   std::uint64_t dram_address_;
   std::string policy_name_;
   ReadAheadConfig config_;

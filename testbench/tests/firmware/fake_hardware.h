@@ -453,6 +453,7 @@ class FakeMemory final : public MemoryPort {
       ++(write ? host_writes : host_reads);
       (write ? host_bytes_written : host_bytes_read) += bytes;
     }
+    if (memory == MemoryKind::scm && write) scm_written += bytes;
     if (!options_.timed) return event_queue_.now();
     free_ = std::max(event_queue_.now(), free_) + options_.memory_time;
     if (write || random_.below(4) != 0) return free_;
@@ -466,6 +467,7 @@ class FakeMemory final : public MemoryPort {
   }
   std::uint64_t highest = 0;  ///< end of the DRAM used
   std::uint64_t scm_highest = 0;
+  Bytes scm_written = 0;
   std::uint64_t host_highest = 0;
   std::uint64_t host_reads = 0;
   std::uint64_t host_writes = 0;

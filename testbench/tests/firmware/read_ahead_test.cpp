@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <functional>
 
+#include "firmware/cache/cache.h"
 #include "testbench/tests/firmware/feature_rig.h"
 #include "testbench/tests/firmware/model_case.h"
 
@@ -260,6 +261,65 @@ TEST_CASE("at rest nothing is held") {
 
 namespace {
 
+struct CachedReads {
+  std::uint64_t hits;
+  std::uint64_t copies;
+  std::uint64_t fetched;
+  Bytes into_scm;
+};
+
+/// Reads the first `units` in order, twice, through a cache. `after`: read commands from which on
+/// is read ahead.
+CachedReads read_twice(const std::string& policy, bool waits, Bytes capacity, std::uint64_t units,
+                       std::int64_t after, bool pauses) {
+  AheadRig rig(k_window, 4, after, "none", [&](FeatureSetup& setup) {
+    setup.config.cache.policy = policy;
+    setup.config.cache.copy_waits = waits;
+    setup.shape.scm_bytes = capacity;
+  });
+  rig.write_units(0, k_written);
+  rig.host.trim({{units * k_unit, (k_written - units) * k_unit}});  // what is in the cache
+  rig.host.drain();
+  rig.ftl.reset_statistics();
+  const Bytes before = rig.hw.memory.scm_written;
+  for (int pass = 0; pass < 2; ++pass) {
+    for (std::uint64_t unit = 0; unit < units; unit += 2) {
+      rig.read(unit, 2);
+      if (pauses) rig.host.let_end();
+    }
+  }
+  rig.host.drain();
+  rig.check_sum();
+  const CacheStatistics& cache = rig.ftl.cache()->statistics();
+  return {cache.read_hits, cache.copies_in, rig.counters().fetched, rig.hw.memory.scm_written - before};
+}
+
+}  // namespace
+
+TEST_CASE("what is served from what was read ahead is copied into the cache as what is read from flash") {
+  constexpr std::uint64_t k_units = 40;
+  constexpr std::int64_t k_never = 1000;
+  const auto pauses = GENERATE(false, true);
+  // In half of the cache, then in several times of it.
+  for (const Bytes capacity : {Bytes{2} * k_units * 4096, Bytes{16} * 4096}) {
+    for (const char* policy : {"nv-wb", "lru", "read-write"}) {
+      INFO(policy << " in " << capacity << " B");
+      const bool waits = capacity < k_units * 4096;
+      const CachedReads with = read_twice(policy, waits, capacity, k_units, 2, pauses);
+      const CachedReads without = read_twice(policy, waits, capacity, k_units, k_never, pauses);
+      CHECK(without.copies > 0);
+      CHECK(with.copies == without.copies);
+      CHECK(with.hits == without.hits);
+      CHECK(with.into_scm == without.into_scm);
+      CHECK(with.fetched >= k_units - 4);
+      if (with.hits == k_units) CHECK(with.fetched <= k_units);  // not what lies in the cache
+      CHECK(without.fetched == 0);
+    }
+  }
+}
+
+namespace {
+
 /// Reads in order and writes of parts and wholes, trims and flushes in the same few places, so that
 /// blocks go round while copies are held.
 void go_round(CaseRig& rig, int times) {
@@ -346,6 +406,8 @@ TEST_CASE("read-ahead on drives of every kind, under anything") {
   cases.push_back({.geometry = geometry(4, 1, 1, 1, 30, 8, 16384), .program_unit = 2, .parity = 4});
   cases.push_back({.geometry = geometry(3, 1, 1, 1, 24, 8, 16384), .issue_bound = 30'000'000});
   cases.push_back({.geometry = geometry(2, 1, 1, 2, 24, 8, 8192), .cache = "read-write"});
+  cases.push_back({.geometry = geometry(2, 1, 1, 2, 24, 8, 8192), .cache = "nv-wb"});
+  cases.push_back({.geometry = geometry(2, 1, 1, 2, 24, 8, 8192), .cache = "lru", .cache_medium = "dram"});
   cases.push_back({.geometry = geometry(2, 1, 1, 2, 16, 12, 8192),
                    .program_unit = 3,
                    .slc_pages = 4,
