@@ -238,6 +238,7 @@ ChosenLimits Run::chosen_limits() const {
       .own_firmware = simulation_->ssd().own_ftl() != nullptr,
       .pins_stages = config.cpu.assignment.pins(),
       .erase_seconds = static_cast<double>(config.part.erase_latency) * 1e-12,
+      .host_seconds = static_cast<double>(simulation_->host_cost()) * 1e-12,
       .memory_in_order = !config.dram_memory.foreign() && config.dram.arbitration == k_in_order,
       .queue_depth = key_of_queue_depth()};
   limits.demands = demands();

@@ -60,6 +60,8 @@ class Simulation {
   [[nodiscard]] DriveSize files_size() const;
   /// What is written as a whole there: the mapping page, or a log-structured host layer's grain.
   [[nodiscard]] Bytes unit_bytes() const;
+  /// Time of the host's processor that software before the drive takes for each command.
+  [[nodiscard]] Picoseconds host_cost() const { return software_ ? software_->cost() : 0; }
 
   /// Carries out `loads` one after another without simulated time, then drains the drive.
   /// `sustained`: as if the host had never paused, so that background work is put off, up to the

@@ -28,6 +28,8 @@ class HostSoftware {
   [[nodiscard]] virtual Bytes unit_bytes() const = 0;
   /// The scenario's key for the time that its commands take of the host.
   [[nodiscard]] virtual std::string cost_key() const = 0;
+  /// That time.
+  [[nodiscard]] virtual Picoseconds cost() const = 0;
   /// No command is under way, nor work that no command waits for.
   [[nodiscard]] virtual bool at_rest() const = 0;
   virtual void report(StatisticsSink& sink) const = 0;

@@ -81,6 +81,7 @@ class FileCache : public sc_core::sc_module, public HostSoftware, private HostPo
   [[nodiscard]] DriveSize files() const { return files_space(config_, shape_, drive_.lba_bytes, apps_); }
   [[nodiscard]] Bytes unit_bytes() const override { return drive_.mapping_page; }
   [[nodiscard]] std::string cost_key() const override { return "file_cache.cost"; }
+  [[nodiscard]] Picoseconds cost() const override { return config_.cost; }
   [[nodiscard]] bool at_rest() const override { return host_.under_way().size() == 0 && background_ == 0; }
   [[nodiscard]] const FileStore& store() const { return store_; }
   /// Most that copies may take up now, bytes.

@@ -91,6 +91,7 @@ class LogStructuredLayer : public sc_core::sc_module, public HostSoftware, priva
   }
   [[nodiscard]] Bytes unit_bytes() const override { return config_.grain; }
   [[nodiscard]] std::string cost_key() const override { return "log_structured.cost"; }
+  [[nodiscard]] Picoseconds cost() const override { return config_.cost; }
   /// No command is under way and nothing is being cleaned.
   [[nodiscard]] bool at_rest() const override { return host_.under_way().size() == 0 && !cleaning_; }
   [[nodiscard]] const SegmentLog& log() const { return log_; }

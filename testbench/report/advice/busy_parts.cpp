@@ -59,7 +59,7 @@ std::vector<Utilisation> working_utilisations(const nlohmann::ordered_json& stat
 bool waits_for_dies(const std::string& cause) {
   return cause.starts_with("die busy") || cause == "load limit" || cause == "submission" ||
          cause == "buffer wait" || cause == "cache wait" || cause == "space wait" ||
-         cause == "LBA hazard wait" || cause == "batch wait";
+         cause == "LBA hazard wait" || cause == "batch wait" || cause == k_waits_in_host_software;
 }
 
 bool works_for(const std::string& cause) {
@@ -73,8 +73,21 @@ bool has_map_in_flash(const nlohmann::ordered_json& statistics) {
 
 namespace {
 
+void add_time(const MeasuredLoad::Spent& spent, bool map_in_flash, MeasuredLoad& load) {
+  load.spent.push_back(spent);
+  load.time.all += spent.time;
+  if (works_for(spent.cause)) {
+    load.time.arrays += spent.time;
+  } else if (spent.cause == "map fetch" && map_in_flash) {
+    load.time.map += spent.time;
+  } else if (waits_for_dies(spent.cause)) {
+    load.time.waits += spent.time;
+    if (spent.cause == "die busy: map") load.time.behind += spent.time;
+  }
+}
+
 void add_operation(const std::string& name, const nlohmann::ordered_json& operation, bool map_in_flash,
-                   MeasuredLoad& load) {
+                   double host_seconds, MeasuredLoad& load) {
   const auto commands = operation["commands"].get<double>();
   const nlohmann::ordered_json& ledger = operation["ledger"];
   const bool reads = name == "read";
@@ -90,16 +103,9 @@ void add_operation(const std::string& name, const nlohmann::ordered_json& operat
   load.occupied += in_drive * commands;
   for (const auto& [cause, part] : ledger.items()) {
     const double time = part["mean_ns"].get<double>() * commands;
-    load.spent.push_back({reads, cause, time});
-    load.time.all += time;
-    if (works_for(cause)) {
-      load.time.arrays += time;
-    } else if (cause == "map fetch" && map_in_flash) {
-      load.time.map += time;
-    } else if (waits_for_dies(cause)) {
-      load.time.waits += time;
-      if (cause == "die busy: map") load.time.behind += time;
-    }
+    const double waited = cause == "host software" ? std::max(time - 1e9 * host_seconds * commands, 0.0) : 0;
+    if (time > waited) add_time({reads, cause, time - waited}, map_in_flash, load);
+    if (waited > 0) add_time({reads, k_waits_in_host_software, waited}, map_in_flash, load);
   }
 }
 
@@ -121,7 +127,7 @@ std::shared_ptr<const MeasuredDrive::Common> MeasuredDrive::common_of(const nloh
     if (result.contains("queue_depth")) load.under_way = result["queue_depth"]["mean"].get<double>();
     if (!result.contains("operations")) continue;
     for (const auto& [name, operation] : result["operations"].items())
-      add_operation(name, operation, map_in_flash, load);
+      add_operation(name, operation, map_in_flash, chosen.host_seconds, load);
   }
   for (std::size_t i = 0; i < common->loads.size(); ++i) common->by_name.emplace(common->loads[i].name, i);
   const auto load_of = [&](const std::string& name) -> MeasuredLoad* {

@@ -46,6 +46,10 @@ struct TimeOfCommands {
   double behind = 0;  ///< of those, behind traffic of the map
 };
 
+/// Of the ledger's `host software` what is a wait for earlier commands, or for room that cleaning
+/// makes: all but the processor's time for the command itself.
+constexpr const char* k_waits_in_host_software = "host software wait";
+
 /// Whether a command waits for dies under this cause, be it for the room that they make.
 bool waits_for_dies(const std::string& cause);
 
@@ -57,7 +61,7 @@ bool has_map_in_flash(const nlohmann::ordered_json& statistics);
 
 /// What is worked out of the results of a load once, for each load is held against each other one.
 struct MeasuredLoad {
-  /// What its commands of one operation spent under one cause.
+  /// What its commands of one operation spent under one cause, or under k_waits_in_host_software.
   struct Spent {
     bool reads;  ///< the operation is a read
     std::string cause;

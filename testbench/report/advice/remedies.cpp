@@ -332,7 +332,7 @@ Remedy remedy_of(const std::string& cause, const MeasuredDrive& drive, const Ask
   if (cause == "link") return {"the host link", "ssd.host.link", 0};
   if (cause == "interrupt wait")
     return {"interrupt coalescing", "ssd.host.coalesce_time or ssd.host.coalesce_count", 0};
-  if (cause == "host software") return of_host_software(drive);
+  if (cause == "host software" || cause == k_waits_in_host_software) return of_host_software(drive);
   if (cause == "network")
     return {"the network", "file_cache.bandwidth, file_cache.latency or file_cache.admission", 0};
   if (cause == "firmware" || cause == "core wait") {

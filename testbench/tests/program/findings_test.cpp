@@ -626,6 +626,43 @@ load: {rw: randwrite, bs: 8k, iodepth: 1, number_ios: 100}
   CHECK_THAT(slow["text"].get<std::string>(), Catch::Contains("erases " + std::to_string(erases) + " %"));
 }
 
+// What commands wait for in the layer is that earlier ones and cleaning get on, which programs keep
+// waiting: without those, dies are left with the rest of their work.
+TEST_CASE("waits for cleaning of the log-structured host layer are no time that stays", "[program]") {
+  const std::string text =
+      "seed: 3\nlog_structured: {segment: 256 KiB, spare: 20 %, low_water: 8}\n" +
+      drive_with("channels: 1, ways: 1, part: {blocks_per_plane: 64, pages_per_block: 64}",
+                 "precondition: [{fill: 100 %, order: sequential}, {overwrite: 1x, order: random}]\n"
+                 "load: {rw: randwrite, bs: 4k, iodepth: 32, loops: 100, number_ios: 15000}\n");
+  const auto rate = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  // Of the dies' time, what is left without programs of host data.
+  const auto left_of = [](const Json& limit) {
+    const std::string bound = limit["text"];
+    std::smatch numbers;
+    const std::regex words("the dies: ([0-9.]+) % .*, ([0-9.]+) % for programs of host data");
+    REQUIRE(std::regex_search(bound, numbers, words));
+    return (std::stod(numbers[1]) - std::stod(numbers[2])) / 100;
+  };
+  constexpr double k_as_written = 0.06;  // a digit
+  for (const std::string buffer : {"256 KiB", "1 MiB"}) {
+    const Settings settings = {"firmware.buffer.capacity=" + buffer};
+    const Json report = run_with(settings, text);
+    const Json limit = finding(report, "the dies: ");
+    INFO(limit.dump());
+    const double most = most_times(limit);
+    CHECK(most == Approx(1 / left_of(limit)).margin(k_as_written));
+    const Json half = run_with({settings[0], "ssd.flash.part.program_latency=[375 us]"}, text);
+    CHECK(rate(half) > 1.5 * rate(report));
+    CHECK(rate(half) < most * rate(report));
+  }
+  // One at a time, each command has the processor for a millisecond: that stays.
+  const Json costly = run_with({"load.iodepth=1", "log_structured.cost=1 ms"}, text);
+  const Json limit = finding(costly, "the dies: ");
+  INFO(limit.dump());
+  CHECK(most_times(limit) == Approx(1000 / rate(costly)).margin(k_as_written));
+  CHECK(most_times(limit) < 0.8 / left_of(limit));
+}
+
 TEST_CASE("reads that are slow for the power budget are told with it", "[program]") {
   const std::string text = R"(
 ssd:
