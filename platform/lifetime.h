@@ -1,11 +1,11 @@
-// How much the host can write until the flash is worn out, by what the measured load wears of it.
+// How much loads can write until the flash is worn out, by what the measured load wears of it.
 //
 // A cycle of a mode is a block erased into it, or a block's worth of pages programmed where these
 // are more: on a new drive many blocks are filled that need no erase yet. Data that lie in SLC mode
 // or in the write buffer at the end, and did not when measurement began, are yet to be programmed
 // in native mode, and count as if they had been. A cycle in SLC mode counts for endurance /
-// slc_endurance native ones. With host bytes W that cost e native cycles, summed over B blocks of
-// endurance E, the host can write
+// slc_endurance native ones. With W bytes that loads wrote, at the cost of e native cycles, summed
+// over B blocks of endurance E, they can write
 //
 //   W B (E - c) / e  if wear is levelled perfectly, c being the cycles of age.cycles,
 //   that times mean / most wear of a block since age, until the first block is worn out, if wear stays
@@ -29,7 +29,7 @@ namespace tlmssd {
 /// What has been worn, and by how much writing.
 struct WearOfLoad {
   Bytes user = 0;                   ///< the drive's capacity
-  Bytes written = 0;                ///< by the host, in the measured time
+  Bytes written = 0;                ///< by loads, in the measured time
   std::uint64_t blocks = 0;         ///< physical ones, all of them
   double native_cycles = 0;         ///< in the measured time, of all blocks together
   double slc_cycles = 0;            ///< the same in SLC mode

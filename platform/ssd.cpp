@@ -358,7 +358,7 @@ void Ssd::tell_busy(BusySink& sink) const {
   flash_->tell_busy(sink);
 }
 
-void Ssd::report(StatisticsSink& sink) const {
+void Ssd::report(StatisticsSink& sink, std::optional<Bytes> written_by_loads) const {
   host_->report(sink);
   if (host_memory_) host_memory_->report(sink);
   cpu_->report(sink);
@@ -371,7 +371,9 @@ void Ssd::report(StatisticsSink& sink) const {
   flash_->report(sink);
   sink.close();
   firmware_->report(sink);
-  report_lifetime(sink, wear_of_load());
+  WearOfLoad wear = wear_of_load();
+  wear.written = written_by_loads.value_or(wear.written);
+  report_lifetime(sink, wear);
 }
 
 WearOfLoad Ssd::wear_of_load() const {

@@ -15,6 +15,7 @@
 #include <tlm>
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -123,7 +124,9 @@ class Ssd : public sc_core::sc_module {
   void archive(Archive& archive);
   /// What a snapshot must have been made with to fit this drive: scenario keys and values.
   [[nodiscard]] Identity identity() const;
-  void report(StatisticsSink& sink) const;
+  /// `written_by_loads`: bytes, where software of the host writes more to the drive than its loads
+  /// do.
+  void report(StatisticsSink& sink, std::optional<Bytes> written_by_loads = {}) const;
   /// How long each kind of resource has been at work since measurement started.
   void tell_busy(BusySink& sink) const;
   /// What the flash has been worn since measurement started.

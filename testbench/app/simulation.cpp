@@ -366,7 +366,7 @@ Identity Simulation::identity() const {
 }
 
 void Simulation::report(StatisticsSink& sink) const {
-  ssd_->report(sink);
+  ssd_->report(sink, software_ ? software_->written_by_loads() : std::nullopt);
   if (software_) software_->report(sink);
 }
 

@@ -148,6 +148,30 @@ class Rates(unittest.TestCase):
         self.assertIn("no time, no rate", self._found(at_once, 1))
 
 
+class Lifetimes(unittest.TestCase):
+    """What must hold of what loads can write, against reports in which it is wrong."""
+
+    def _found(self, times):
+        """Rules that a report does not keep in which loads behind a layer of the host can write `times` as much."""
+        scenario = ("ssd: {host: {lba_size: 4 KiB}, flash: {channels: 1, ways: 1, part: {blocks_per_plane: 32, "
+                    "pages_per_block: 16}}}\nlog_structured: {segment: 64 KiB, spare: 20 %}\nrun: {timed: false}\n"
+                    "precondition: [{fill: 100 %}]\nload: {rw: randwrite, bs: 4k, loops: 10, number_ios: 9000}\n")
+        with tempfile.TemporaryDirectory() as work:
+            Path(work, "s.yaml").write_text(scenario)
+            subprocess.run([_PROGRAM, "run", "s.yaml", "-q", "-o", "out"], cwd=work, check=True)
+            report = json.loads(Path(work, "out/report.json").read_text())
+        shown = report["lifetime"]
+        for name in ("written", "written_first_block", "drive_writes", "drive_writes_per_day"):
+            if shown[name]["value"] is not None:
+                shown[name]["value"] *= times
+        shown["cycles_per_drive_write"]["value"] /= times
+        return {rule for rule, _ in invariants.check(report, False)}
+
+    def test_hold_and_are_missed_where_moves_of_the_layer_count(self):
+        self.assertEqual(self._found(1), set())
+        self.assertIn("lifetime", self._found(2))
+
+
 class FailingCalls(unittest.TestCase):
     """Calls that fail."""
 

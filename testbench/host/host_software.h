@@ -4,6 +4,7 @@
 
 #include <tlm>
 
+#include <optional>
 #include <string>
 
 #include "models/base/archive.h"
@@ -32,6 +33,9 @@ class HostSoftware {
   [[nodiscard]] virtual Picoseconds cost() const = 0;
   /// No command is under way, nor work that no command waits for.
   [[nodiscard]] virtual bool at_rest() const = 0;
+  /// Bytes of what was written to the drive that loads have written, since measurement started;
+  /// nothing: all of it is theirs.
+  [[nodiscard]] virtual std::optional<Bytes> written_by_loads() const { return std::nullopt; }
   virtual void report(StatisticsSink& sink) const = 0;
   virtual void reset_statistics() = 0;
   /// Nothing may be under way.

@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import math
+import re
 
 _ORDERED = ("min", "p1", "p5", "p10", "p25", "p50", "p75", "p90", "p95", "p99", "p99.9", "p99.99", "p99.999",
             "max")
@@ -226,6 +227,27 @@ def _lifetime(report):
         yield "lifetime", f"{shown} are not five years"
     if evenness is not None and not _near(written * evenness, _value(shown, "written_first_block")):
         yield "lifetime", f"{shown} do not go together"
+    if written > 0:
+        yield from _wear_of_loads(report, shown)
+
+
+def _wear_of_loads(report, shown):
+    """What the loads wrote has worn no less than the blocks that were erased: behind a layer of the host, too.
+
+    Erases into SLC mode count for less, and what a file cache writes is none of the loads'.
+    """
+    statistics = report["statistics"]
+    sizes = [re.search(rf"^ +{key}: (\d+)", report["scenario"], re.MULTILINE) for key in ("planes", "blocks_per_plane")]
+    if "pslc" in statistics.get("firmware", {}) or "file_cache" in statistics or None in sizes:
+        return
+    dies = [die for name, die in statistics["flash"].items() if name.startswith("nand_die_")]
+    blocks = len(dies) * math.prod(int(size[1]) for size in sizes)
+    erased = sum(_value(die, "erases") for die in dies) / blocks
+    written = report["results"]["total"]["operations"].get("write", {"bytes": 0})["bytes"]
+    drive = _value(shown, "written") / _value(shown, "drive_writes")
+    worn = _value(shown, "cycles_per_drive_write") * written / drive
+    if erased > worn * 1.02 + 0.1:  # commands under way when measurement began, or ended
+        yield "lifetime", f"{erased} erases of a block, but loads have worn {worn} cycles"
 
 
 def _utilisations(node, where):

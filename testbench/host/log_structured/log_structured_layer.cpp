@@ -161,6 +161,7 @@ Task<> LogStructuredLayer::write(Request& request) {
   co_await begin(request);
   stats_.blocks_written += command.blocks;
   co_await store(request, {command.lba, command.blocks}, command.data().data());
+  if (command.status == HostStatus::success) stats_.blocks_stored += command.blocks;
   order_.leave(request.ticket);
   end(request);
 }

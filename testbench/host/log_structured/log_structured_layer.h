@@ -51,6 +51,7 @@
 #include <tlm>
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -92,12 +93,16 @@ class LogStructuredLayer : public sc_core::sc_module, public HostSoftware, priva
   [[nodiscard]] Bytes unit_bytes() const override { return config_.grain; }
   [[nodiscard]] std::string cost_key() const override { return "log_structured.cost"; }
   [[nodiscard]] Picoseconds cost() const override { return config_.cost; }
+  [[nodiscard]] std::optional<Bytes> written_by_loads() const override {
+    return stats_.blocks_stored * drive_.lba_bytes;
+  }
   /// No command is under way and nothing is being cleaned.
   [[nodiscard]] bool at_rest() const override { return host_.under_way().size() == 0 && !cleaning_; }
   [[nodiscard]] const SegmentLog& log() const { return log_; }
 
   struct Statistics {
     std::uint64_t blocks_written = 0;   ///< logical blocks of the host's writes
+    std::uint64_t blocks_stored = 0;    ///< of these, those of writes that the drive has taken
     std::uint64_t grains_appended = 0;  ///< for commands of the host
     std::uint64_t grains_moved = 0;     ///< by cleaning
     std::uint64_t grains_lost = 0;      ///< that cleaning could not read

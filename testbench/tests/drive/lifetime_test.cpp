@@ -1,7 +1,7 @@
 // How much can be written until the flash is worn out, against closed forms.
 //
 // A block of N bytes that bears E cycles takes N E bytes. Of F bytes of flash, with write
-// amplification WA, the host can write F E / WA. With a pSLC of which every byte is folded once, a
+// amplification WA, loads can write F E / WA. With a pSLC of which every byte is folded once, a
 // cycle in SLC mode takes N / b bytes and counts for r = E / E(SLC) native ones: F E / (WA(native)
 // + r b WA(SLC)).
 #include <systemc>
@@ -142,6 +142,24 @@ TEST_CASE("of a drive that collects the host can write flash x endurance / write
   CHECK(amplification > 1.5);
   CHECK(figure(statistics["lifetime"], "written") ==
         Approx(flash_bytes(simulation) * config.part.endurance / amplification).epsilon(0.01));
+  check_parts(simulation, statistics["lifetime"]);
+}
+
+// Both write amplifications: that of the layer, of what loads wrote, and that of the drive.
+TEST_CASE("behind a log-structured host layer loads can write flash x endurance / both amplifications",
+          "[drive]") {
+  const SsdConfig config = lasting_drive();
+  SimulationConfig layer;
+  layer.log_structured.emplace();
+  layer.log_structured->segment = 256_KiB;
+  layer.log_structured->spare = 0.2;
+  Simulation simulation(config, layer);
+  const Json statistics = overwritten_drive(simulation, "randwrite", 4_KiB, 6);
+  const double of_layer = figure(statistics["log_structured"], "write_amplification");
+  const double of_drive = figure(statistics["firmware"]["write_amplification"], "total");
+  CHECK(of_layer > 1.5);
+  CHECK(figure(statistics["lifetime"], "written") ==
+        Approx(flash_bytes(simulation) * config.part.endurance / (of_layer * of_drive)).epsilon(0.01));
   check_parts(simulation, statistics["lifetime"]);
 }
 
