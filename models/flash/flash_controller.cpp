@@ -224,6 +224,7 @@ void FlashController::data_there(FlashJob& job) {
 /// Takes what was read to decoders, what each plane delivered to one of its own; returns the time
 /// of the last to be done.
 EccEngines::Slot FlashController::pass_decoders(FlashOp& op, Picoseconds arrived) {
+  if (op.senses > 1) ecc_.note_further_senses(std::uint64_t{op.senses - 1U} * op.all_planes(), op.again);
   EccEngines::Slot last{-1, -1};
   for (FlashOp* link = &op; link != nullptr; link = link->next_plane) {
     decode(*link);

@@ -130,6 +130,12 @@ void EccEngines::report(StatisticsSink& sink, Picoseconds now) const {
     sink.value("raw bit error rate native", quotient(static_cast<double>(native.errors), bits(native.frames)),
                "", "the same of what was read from native blocks");
   }
+  if (further_senses_ > 0) {
+    sink.value("further senses", further_senses_, "pages",
+               "sensed and transferred only because the code asks for them: all but one sense of each read");
+    sink.value("further senses of first attempts", further_at_first_, "pages",
+               "of these, those of reads that had not failed before");
+  }
   const auto mean = [](Picoseconds time, std::uint64_t number) {
     return number == 0 ? 0.0 : static_cast<double>(time) / static_cast<double>(number) * 1e-6;
   };
@@ -199,6 +205,7 @@ void EccEngines::reset_statistics(Picoseconds now) {
   counts_ = {};
   raw_ = {};
   all_ = {};
+  further_senses_ = further_at_first_ = 0;
 }
 
 }  // namespace tlmssd

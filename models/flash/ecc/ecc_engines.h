@@ -40,6 +40,12 @@ class EccEngines {
   Verdict decode(EccCode code, const PageRead& page, std::uint32_t frames,
                  std::span<const std::uint32_t> errors, std::uint32_t per_slot = 1, bool by_default = true);
 
+  /// A read has sensed so many pages only because its code asks for them. `again`: after a failure.
+  void note_further_senses(std::uint64_t pages, bool again) {
+    further_senses_ += pages;
+    if (!again) further_at_first_ += pages;
+  }
+
   struct Slot {
     Picoseconds start;
     Picoseconds end;
@@ -102,6 +108,8 @@ class EccEngines {
   };
   std::array<RawErrors, 2> raw_;  ///< by default: of native blocks, and of those in SLC mode
   RawErrors all_;                 ///< in whatever attempt
+  std::uint64_t further_senses_ = 0;
+  std::uint64_t further_at_first_ = 0;  ///< of these, of first attempts
 };
 
 }  // namespace tlmssd

@@ -78,6 +78,7 @@ void add_time(const MeasuredLoad::Spent& spent, bool map_in_flash, MeasuredLoad&
   load.time.all += spent.time;
   if (works_for(spent.cause)) {
     load.time.arrays += spent.time;
+    if (spent.cause == "sense") load.time.senses += spent.time;
   } else if (spent.cause == "map fetch" && map_in_flash) {
     load.time.map += spent.time;
   } else if (waits_for_dies(spent.cause)) {

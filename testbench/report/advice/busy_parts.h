@@ -41,6 +41,7 @@ std::vector<Utilisation> working_utilisations(const nlohmann::ordered_json& stat
 struct TimeOfCommands {
   double all = 0;
   double arrays = 0;  ///< work of dies for the command itself
+  double senses = 0;  ///< of that, reads
   double map = 0;     ///< of a map in flash
   double waits = 0;   ///< for dies, be it for the room that they make
   double behind = 0;  ///< of those, behind traffic of the map

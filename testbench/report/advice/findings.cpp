@@ -310,9 +310,9 @@ double at_this_depth(const Remedy& remedy, const MeasuredDrive& drive) {
       all += spent.time;
       const bool may_wait = cause == "suspend" || cause == "retry" || cause == "read ahead" ||
                             (cause == "map fetch" && has_map_in_flash(drive.statistics));
-      const bool goes = may_wait || waits_for_dies(cause) || cause.ends_with(" wait") ||
-                        remedies_for(cause, drive, {load.name, spent.reads}).front().cause == remedy.cause;
-      if (!goes) left += spent.time;
+      if (may_wait || waits_for_dies(cause) || cause.ends_with(" wait")) continue;
+      left +=
+          spent.time * (1 - share_that_ends(remedy, remedies_for(cause, drive, {load.name, spent.reads})));
     }
     if (all > 0) most = std::max(most, times_of(load, left / all));
   });
@@ -346,12 +346,18 @@ TimeOfCommands time_of_commands(const MeasuredDrive& drive) {
     if (!MeasuredDrive::meet(asker, load)) continue;
     time.all += load.time.all;
     time.arrays += load.time.arrays;
+    time.senses += load.time.senses;
     time.map += load.time.map;
     time.waits += load.time.waits;
     time.behind += load.time.behind;
   }
   if (time.all == 0) return time;
-  return {1, time.arrays / time.all, time.map / time.all, time.waits / time.all, time.behind / time.all};
+  return {1,
+          time.arrays / time.all,
+          time.senses / time.all,
+          time.map / time.all,
+          time.waits / time.all,
+          time.behind / time.all};
 }
 
 /// Dies that are busy while hardly a command waits for one: no more is under way than these can do,
@@ -375,10 +381,15 @@ bool dies_without_queue(const MeasuredDrive& drive, std::vector<Finding>& found)
                      drive.rate),
          own.look_at, own.look_at_firmware});
   };
-  const Remedy own = remedies_for("sense", drive, {}).front();
-  if (time.map < time.arrays) tell(own, "is", time.arrays);
+  const auto tell_arrays = [&] {
+    const std::vector<Remedy> senses = remedies_for("sense", drive, {});
+    const double further = time.senses * share_that_ends({k_further_senses, "", 0}, senses);
+    if (further > 0) tell(senses.back(), "are", further);
+    tell(senses.front(), "is", time.arrays - further);
+  };
+  if (time.map < time.arrays) tell_arrays();
   if (time.map > 0) tell(remedies_for("map fetch", drive, {}).front(), "are", time.map + time.behind);
-  if (time.map >= time.arrays) tell(own, "is", time.arrays);
+  if (time.map >= time.arrays) tell_arrays();
   return true;
 }
 

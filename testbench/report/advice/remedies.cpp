@@ -171,13 +171,16 @@ Remedy of_reads(const MeasuredDrive& drive) {
   return {k_reads, k_more_dies, 0};
 }
 
-/// Of the attempts at reads, those after a decoding failure.
-struct Retries {
-  double share = 0;
-  bool alike = true;  ///< as long as the first attempts, all with one code
+/// What pages are sensed for, as shares of all senses that decoders were given.
+struct Senses {
+  double again = 0;    ///< after a decoding failure
+  double further = 0;  ///< of first attempts, beside the first, because their code asks for them
+  bool alike = true;   ///< all for one code, so that attempts take equally long
+  /// Of what first attempts take, what the code asks for.
+  [[nodiscard]] double further_of_first() const { return further > 0 ? further / (1 - again) : 0; }
 };
 
-Retries retries_of(const MeasuredDrive& drive) {
+Senses senses_of(const MeasuredDrive& drive) {
   const Json* const decoders = find_group(drive.statistics, "decoders");
   if (decoders == nullptr) return {};
   double pages = 0;
@@ -187,12 +190,19 @@ Retries retries_of(const MeasuredDrive& drive) {
     pages += number_in(code, "pages");
     ++codes;
   }
-  const double retries = number_in(drive.statistics, "retries");
-  return {pages > 0 ? retries / pages : 0, codes < 2};
+  const double further = number_in(*decoders, "further senses of first attempts");
+  const double further_again = number_in(*decoders, "further senses") - further;
+  const double all = pages + further + further_again;
+  if (all == 0) return {};
+  return {(number_in(drive.statistics, "retries") + further_again) / all, further / all, codes < 2};
 }
 
 Remedy of_error_correction() {
   return {"error correction", "ssd.flash.ecc", 0, "firmware.ecc"};
+}
+
+Remedy of_further_senses() {
+  return {k_further_senses, "ssd.flash.ecc", 0, "firmware.ecc", 0, 0, true};
 }
 
 /// What dies do.
@@ -204,16 +214,17 @@ struct Work {
 
 std::vector<Work> works_of_dies(const MeasuredDrive& drive, const Asker& asker) {
   const auto time = [&](std::string_view work) { return drive.dies_busy_with(work); };
-  const Retries retries = retries_of(drive);
+  const Senses senses = senses_of(drive);
   const double reads = time("read");
   return {{has_log_blocks(drive) ? of_merges(drive, asker) : of_collection(drive, asker), time("gc")},
           {of_programs(drive, k_more_dies), time("program") + time("erase"), false},
-          {of_reads(drive), reads * (1 - retries.share), false},
+          {of_reads(drive), reads * (1 - senses.again - senses.further), false},
           {of_migration(drive, asker), time("migration")},
           {of_map_pages(), time("map")},
           {{"refresh", "", 0, "firmware.refresh"}, time("refresh")},
           {{"wear levelling", "", 0, "firmware.wear"}, time("wear")},
-          {of_error_correction(), reads * retries.share}};
+          {of_error_correction(), reads * senses.again},
+          {of_further_senses(), reads * senses.further}};
 }
 
 /// A wait for dies that do these works, shared out among them, and what moves their data.
@@ -239,6 +250,21 @@ std::vector<Remedy> shared_out(const MeasuredDrive& drive, const std::vector<Wor
 /// As far as it is not one for data on their way.
 std::vector<Remedy> of_die_wait(const MeasuredDrive& drive, const Remedy& own) {
   return shared_out(drive, {{own, 1}});
+}
+
+/// Of reads, which are as long as their senses.
+std::vector<Remedy> of_wait_for_reads(const MeasuredDrive& drive) {
+  const double further = senses_of(drive).further;
+  return shared_out(drive, {{of_reads(drive), 1 - further}, {of_further_senses(), further}});
+}
+
+/// Of what a command's own reads take, `own` and what the code asks for beside that.
+std::vector<Remedy> with_further_senses(Remedy own, const MeasuredDrive& drive) {
+  Remedy further = of_further_senses();
+  further.share = senses_of(drive).further_of_first();
+  own.share = 1 - further.share;
+  if (further.share == 0) return {own};
+  return {own, further};
 }
 
 /// What makes room for what is written. What collection itself waits for is charged apart, so that
@@ -466,7 +492,7 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
   const bool retried = work.cause == of_error_correction().cause;
   work.takes_its_own = longest.takes_its_own;
   work.share = longest.time;
-  work.without = retried && !retries_of(drive).alike ? drive.dies_busy_with("read") : longest.time;
+  work.without = retried && !senses_of(drive).alike ? drive.dies_busy_with("read") : longest.time;
   if (work.cause == k_rewrites) work.without = without_rewrites(drive);
   Remedy transfers = of_transfers(drive);
   transfers.share = transfers.without = drive.held() * dies;
@@ -483,17 +509,26 @@ std::vector<Remedy> remedies_for(const std::string& cause, const MeasuredDrive& 
     if (cause == "die busy: gc") return of_die_wait(drive, of_collection(drive, asker));
     if (cause == "space wait") return of_making_room(drive, asker);
     if (cause == "die busy: read" && has_hot_dies(drive)) return {of_reads(drive)};
-    if (cause == "die busy: read") return of_die_wait(drive, of_reads(drive));
+    if (cause == "die busy: read") return of_wait_for_reads(drive);
     if (cause == "die busy: program" || cause == "die busy: erase") {
       const std::string suspends =
           suspend_key(drive, asker, cause == "die busy: program", cause == "die busy: erase");
       return of_die_wait(drive, of_programs(drive, joined(suspends, " or ", "ssd.flash.ways")));
     }
+    if (cause == "sense" || (asker.reads && (cause == "transfer" || cause == "flash command")))
+      return with_further_senses(remedy_of(cause, drive, asker), drive);
     return {remedy_of(cause, drive, asker)};
   };
   std::vector<Remedy> all = remedies();
   if (all.size() == 1) all.front().share = 1;
   return all;
+}
+
+double share_that_ends(const Remedy& remedy, const std::vector<Remedy>& all) {
+  if (all.front().cause == remedy.cause) return 1;
+  for (const Remedy& one : all)
+    if (one.cause == k_further_senses && one.cause == remedy.cause) return one.share;
+  return 0;
 }
 
 }  // namespace tlmssd

@@ -12,6 +12,8 @@ namespace tlmssd {
 constexpr const char* k_programs = "programs of host data";
 constexpr const char* k_rewrites = "rewrites of block-mapped regions";
 constexpr const char* k_reads = "reads of the flash";
+/// Senses of a first attempt beside the first, with their transfers.
+constexpr const char* k_further_senses = "further senses for the code";
 /// Moves of data out of blocks in SLC mode, and the erases for that.
 constexpr const char* k_folding = "folding";
 
@@ -65,5 +67,8 @@ Remedy own_limit(const MeasuredDrive& drive, const Asker& asker);
 /// shared out by the time that each work takes of them, and between these and what moves their
 /// data.
 std::vector<Remedy> remedies_for(const std::string& cause, const MeasuredDrive& drive, const Asker& asker);
+
+/// Of a wait that has these remedies, the share that ends with `remedy`.
+double share_that_ends(const Remedy& remedy, const std::vector<Remedy>& all);
 
 }  // namespace tlmssd

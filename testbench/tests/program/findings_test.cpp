@@ -458,6 +458,34 @@ TEST_CASE("what reading again costs is told from reads, and no less than what it
   CHECK(most_times(found) >= iops(sound) / iops(retried) - 0.05);
 }
 
+// Six of seven senses are there for soft decoding only: hard LDPC reads the same data without.
+TEST_CASE("senses that only the code asks for are told from reads, and no less than what they give",
+          "[program][figure]") {
+  const std::string text =
+      drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB",
+                          "planes: 1, page_size: 16 KiB, spare_size: 1680 B, endurance: 0") +
+                     ", reliability: {model: power-law}, ecc: {engines: 8}",
+                 "firmware: {ecc: {policy: fixed, code: soft-ldpc}}\n" + k_fill +
+                     "load: {rw: randread, bs: 16k, iodepth: 64, number_ios: 4000}\n");
+  const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  const std::string k_without = "ssd.flash.ecc.soft-ldpc.extra_senses=0";
+  const Json soft = run_with({}, text);
+  const Json& senses = soft["statistics"]["flash"]["controller"]["decoders"];
+  CHECK(senses["further_senses"]["value"] == 6 * senses["soft-ldpc"]["pages"]["value"].get<int>());
+  CHECK(senses["further_senses_of_first_attempts"]["value"] == senses["further_senses"]["value"]);
+  const Json& found = soft["findings"][0];
+  INFO(found.dump());
+  CHECK(found["cause"] == "further senses for the code");
+  CHECK(found["look_at"] == "ssd.flash.ecc or firmware.ecc");
+  const Json hard = run_with({k_without}, text);
+  CHECK(most_times(found) >= iops(hard) / iops(soft) - 0.05);
+  CHECK_FALSE(hard["statistics"]["flash"]["controller"]["decoders"].contains("further_senses"));
+  // Of a read by itself, too.
+  const Json alone = run_with({"load.iodepth=1"}, text);
+  INFO(alone["findings"].dump());
+  CHECK(alone["findings"][0]["cause"] == "further senses for the code");
+}
+
 TEST_CASE("one of several that is always busy is named", "[program][figure]") {
   const std::string drive = drive_with(
       flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"), k_fill);
