@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <memory>
 #include <string>
 #include <string_view>
 
 #include "firmware/base/config.h"
 #include "firmware/ecc/ecc_policy.h"
 #include "models/base/input_error.h"
+#include "models/flash/ecc/ecc_config.h"
 #include "models/flash/flash_config.h"
 #include "models/host/host_config.h"
 #include "models/nand/reliability/bit_errors.h"
+#include "models/nand/reliability/retention_clock.h"
 #include "platform/plugins/loader.h"
 #include "testbench/app/age.h"
 #include "testbench/app/precondition.h"
@@ -111,6 +114,7 @@ bool tells_age(const Around& around) {
 
 /// Something knows how warm it was while data lay.
 bool tells_warmth(const Around& around) {
+  if (around.in<RetentionConfig>("ssd.flash.reliability").activation_energy == 0) return false;
   return around.changes("ssd.flash.reliability.model") || around.changes("ssd.flash.part.timing");
 }
 
@@ -142,14 +146,50 @@ bool has_slc_mode(const Around& around) {
          around.changes("firmware.pslc.promotion.policy");
 }
 
+/// The ECC policy that is chosen, of a drive with one block; null: there is none, or another
+/// firmware.
+std::unique_ptr<firmware::EccPolicy> ecc_policy(const Around& around) {
+  if (around.extended() || around.changes("firmware.model")) return nullptr;
+  constexpr std::string_view k_section = "firmware.ecc";
+  return firmware::ecc_family().make(around.policy(k_section), around.values(k_section),
+                                     firmware::EccContext{.blocks = 1});
+}
+
+/// A code may be asked for of which the error prediction says what it corrects.
+bool may_predict(const Around& around) {
+  const auto policy = ecc_policy(around);
+  if (policy == nullptr) return true;
+  const auto codes = EccConfig::default_codes();
+  for (std::size_t i = 1; i < codes.size(); ++i)
+    if (codes[i].side != SideInformation::none && policy->codes().has(static_cast<EccCode>(i))) return true;
+  return false;
+}
+
 /// The policy that is chosen may ask for the code; hard-ldpc is what an error prediction goes by.
 bool may_ask_for(const Around& around, std::string_view code) {
-  if (around.extended() || around.changes("firmware.model")) return true;
-  if (code == ecc_code_name(EccCode::hard_ldpc) && around.changes("ssd.flash.ecc.prediction")) return true;
-  constexpr std::string_view k_section = "firmware.ecc";
-  const auto policy =
-      firmware::ecc_family().make(around.policy(k_section), around.values(k_section), firmware::EccContext{});
+  const bool predicts = around.changes("ssd.flash.ecc.prediction") && may_predict(around);
+  if (code == ecc_code_name(EccCode::hard_ldpc) && predicts) return true;
+  const auto policy = ecc_policy(around);
   return policy == nullptr || policy->codes().has(ecc_code_called(code));
+}
+
+/// Pages may be read at other steps of the read-retry levels than the default one.
+bool may_shift_voltages(const Around& around) {
+  const auto policy = ecc_policy(around);
+  if (policy == nullptr) return true;
+  const firmware::PageFacts page{.block = firmware::BlockNumber{0}};
+  firmware::ReadAttempt last = policy->first(page);
+  for (std::uint32_t tried = 1; last.retry_level == 0; ++tried) {
+    const auto next = policy->next(page, last, tried);
+    if (!next || tried >= firmware::k_most_attempts) return false;
+    last = *next;
+  }
+  return true;
+}
+
+/// The best read voltages matter: to read-retry levels, or to the default step, far from them.
+bool shifts_matter(const Around& around) {
+  return may_shift_voltages(around) || around.here<ErrorConfig>().retry_step_errors > 0;
 }
 
 using Rows = std::vector<Row>;
@@ -200,11 +240,22 @@ const Rows& rows_of_hardware() {
        [](const Around& a) { return a.here<NandPart>().endurance > 0; }},
       {"ssd.flash.reliability", {"slc_error_share"}, has_slc_mode},
       {"ssd.flash.reliability",
+       {"dispersion"},
+       [](const Around& a) { return !a.here<ErrorConfig>().is_binomial(); }},
+      {"ssd.flash.reliability",
        {"retry_floor"},
-       [](const Around& a) { return a.here<ErrorConfig>().retry_step_errors == 0; }},
+       [](const Around& a) { return a.here<ErrorConfig>().retry_step_errors == 0 && may_shift_voltages(a); }},
+      {"ssd.flash.reliability", {"retry_shift", "retry_cycle_exponent"}, shifts_matter},
       {"ssd.flash.reliability",
        {"temperature"},
-       [](const Around& a) { return a.timed() || a.changes("ssd.flash.part.timing"); }},
+       [](const Around& a) {
+         const bool ages = a.timed() && a.here<RetentionConfig>().activation_energy > 0;
+         return ages || a.changes("ssd.flash.part.timing") || a.extended();
+       }},
+      {"ssd.flash.reliability",
+       {"reference_temperature"},
+       [](const Around& a) { return a.here<RetentionConfig>().activation_energy > 0 || a.extended(); }},
+      {"ssd.flash.ecc", {"prediction", "coupling", "charge_loss"}, may_predict},
       {"ssd.flash.ecc.bch", k_of_code, [](const Around& a) { return may_ask_for(a, "bch"); }},
       {"ssd.flash.ecc.hard-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "hard-ldpc"); }},
       {"ssd.flash.ecc.soft-ldpc", k_of_code, [](const Around& a) { return may_ask_for(a, "soft-ldpc"); }},

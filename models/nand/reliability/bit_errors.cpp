@@ -103,16 +103,20 @@ const ParameterTable<ErrorConfig>& ErrorConfig::parameters() {
   return table;
 }
 
+bool ErrorConfig::is_binomial() const {
+  return distribution == "binomial";
+}
+
 BitErrors::BitErrors(std::unique_ptr<ReliabilityModel> model, const NandPart& part, const ErrorConfig& config,
                      std::uint32_t frame_bits, std::uint64_t seed, std::string name)
     : model_(std::move(model)),
       name_(std::move(name)),
       config_(config),
-      distribution_(frame_bits, config.distribution == "binomial" ? 0 : config.dispersion),
+      distribution_(frame_bits, config.is_binomial() ? 0 : config.dispersion),
       block_factors_(factors(config.block_variation)),
       page_factors_(factors(config.page_variation)),
       seed_(RandomStream(seed, "nand.reliability bit errors")()) {
-  if (config.distribution != "binomial" && config.distribution != "beta-binomial") {
+  if (!config.is_binomial() && config.distribution != "beta-binomial") {
     throw InputError("distribution " + in_quotes(config.distribution) +
                      " is not one of beta-binomial or binomial" +
                      did_you_mean(config.distribution, {"beta-binomial", "binomial"}));

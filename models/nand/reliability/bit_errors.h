@@ -89,6 +89,8 @@ struct ErrorConfig {
   double pass_margin = 0.02;
   double pass_errors = 0.5;
 
+  /// Every bit for itself; else beta-binomial.
+  [[nodiscard]] bool is_binomial() const;
   static const ParameterTable<ErrorConfig>& parameters();
 };
 

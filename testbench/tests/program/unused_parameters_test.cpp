@@ -78,6 +78,8 @@ std::string text(const Case& tried) {
 const Sets k_sata = {"ssd.host.protocol=sata", "ssd.host.link=sata6"};
 const Sets k_errors = {"ssd.flash.reliability=parts/reliability/tlc-72l.yaml", "ssd.flash.part.cell=tlc",
                        "firmware.ecc.policy=retry-only", "run.errors=accept"};
+const Sets k_fixed = {"ssd.flash.reliability=parts/reliability/tlc-72l.yaml", "ssd.flash.part.cell=tlc",
+                      "firmware.ecc.policy=fixed", "run.errors=accept"};
 const Sets k_untimed = {"run.timed=false"};
 const Sets k_untimed_writes = {"run.timed=false", "load.rw=randwrite"};
 const Sets k_two_untimed = {"run.timed=false", "load.0.rw=randwrite", "load.0.ramp_requests=100",
@@ -121,6 +123,16 @@ TEST_CASE("a parameter that others leave without a part is named, and the report
         "ssd.flash.ecc.hard-ldpc.latency=5 us", "ssd.flash.ecc.ep-ldpc.waterfall=5 %"}},
       {joined(k_errors, {"ssd.flash.reliability.retry_step_errors=0.001"}),
        {"ssd.flash.reliability.retry_floor=0.3"}},
+      {joined(k_errors, {"ssd.flash.reliability.distribution=binomial"}),
+       {"ssd.flash.reliability.dispersion=0.01"}},
+      {joined(k_fixed, {"age.cycles=2000", "age.retention=30 d"}),
+       {"ssd.flash.reliability.retry_shift=0.02", "ssd.flash.reliability.retry_floor=0.9",
+        "ssd.flash.reliability.retry_cycle_exponent=1"}},
+      {k_fixed, {"ssd.flash.ecc.prediction=cell-interference", "ssd.flash.ecc.coupling=0.02"}},
+      {joined(k_errors,
+              {"ssd.flash.reliability.activation_energy=0", "age.cycles=2000", "age.retention=30 d"}),
+       {"ssd.flash.reliability.temperature=70 C", "ssd.flash.reliability.reference_temperature=50 C",
+        "age.temperature=80 C"}},
       {joined(k_errors, {"ssd.flash.reliability.disturb=0", "age.cycles=100"}), {"age.reads=100"}},
       {joined(k_errors, k_untimed), {"ssd.flash.reliability.temperature=70 C"}},
       {{},
@@ -218,6 +230,16 @@ TEST_CASE("a parameter that plays a part is not named, and the report is another
        {"ssd.flash.part.cache_read=false"}},
       {{"ssd.scm.capacity=1 MiB", "firmware.cache.policy=read-write", "firmware.cache.capacity=512 KiB"},
        {"ssd.scm.read_latency=90 us"}},
+      {joined(k_errors, {"age.cycles=2000", "age.retention=30 d"}),
+       {"ssd.flash.reliability.dispersion=0.01"}},
+      {joined(k_errors, {"age.cycles=2000", "age.retention=30 d"}),
+       {"ssd.flash.reliability.retry_shift=0.02"}},
+      // The step by default is that much further from the best voltages.
+      {joined(k_fixed,
+              {"ssd.flash.reliability.retry_step_errors=0.001", "age.cycles=2000", "age.retention=30 d"}),
+       {"ssd.flash.reliability.retry_shift=0.02"}},
+      {joined(k_fixed, {"firmware.ecc.code=ep-ldpc", "age.cycles=2000", "age.retention=30 d"}),
+       {"ssd.flash.ecc.prediction=cell-interference", "ssd.flash.ecc.coupling=0.04"}},
       {joined(k_errors, {"age.cycles=2000"}), {"age.retention=30 d"}},
       {joined(k_errors, {"age.cycles=2000"}), {"age.reads=100000"}},
       {{"load.bssplit=4k/50:8k/50,"}, {"load.bs=16k"}},
