@@ -1,5 +1,6 @@
 // What the report advises: what is known of the scenario and the drive, for findings and adviser.
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <map>
@@ -189,6 +190,7 @@ std::vector<std::pair<std::string, std::string>> Run::refresh_out_of_reach() con
     if (config.failure != nullptr || ecc.predicts(config)) return {};
     most = std::max(most, config.correctable * (1 + k_widths * config.waterfall));
   }
+  most = std::floor(most);
   if (most == 0 || bits <= most) return {};
   return {{fmt::format(
                "refresh waits for {:.0f} bits that were corrected in a frame, and no code corrects more than "

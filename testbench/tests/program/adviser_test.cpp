@@ -163,9 +163,13 @@ TEST_CASE("limits that a run cannot come to are named, and no others", "[program
     return more;
   };
   const char* const k_fixed = "firmware.ecc={policy: fixed, code: bch}";
+  const char* const k_hard = "firmware.ecc={policy: fixed, code: hard-ldpc}";
   for (const Row& row :
        {Row{"firmware.refresh.errors", {k_fixed, "firmware.refresh={policy: limits, errors: 61}"}},
         Row{nullptr, {k_fixed, "firmware.refresh={policy: limits, errors: 60}"}},
+        // Hard LDPC corrects up to 82 x 1.24 = 101.68.
+        Row{"firmware.refresh.errors", {k_hard, "firmware.refresh={policy: limits, errors: 102}"}},
+        Row{nullptr, {k_hard, "firmware.refresh={policy: limits, errors: 101}"}},
         Row{"firmware.refresh.retention",
             {k_fixed, "firmware.refresh={policy: limits, retention: 0 s, reads: 0}"}},
         Row{"firmware.ecc.window", {"firmware.ecc={policy: aoa-ecc, window: 1000000000}"}},
@@ -176,7 +180,11 @@ TEST_CASE("limits that a run cannot come to are named, and no others", "[program
     INFO(row.settings.back() << report["advice"].dump());
     std::vector<std::string> named;
     for (const Json& one : report["advice"])
-      if (one["name"] == "out-of-reach") named.push_back(one["look_at"]);
+      if (one["name"] == "out-of-reach") {
+        named.push_back(one["look_at"]);
+        if (row.settings.front() == k_hard)
+          CHECK_THAT(one["text"].get<std::string>(), Catch::Contains("no code corrects more than 101:"));
+      }
     CHECK(named ==
           (row.look_at == nullptr ? std::vector<std::string>{} : std::vector<std::string>{row.look_at}));
   }
