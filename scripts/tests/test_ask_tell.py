@@ -1,5 +1,6 @@
 """A study driven by other engines: ask and tell, and the Gymnasium environment."""
 
+import contextlib
 import math
 import re
 
@@ -164,6 +165,26 @@ def test_gymnasium_environment(study, tmp_path):
     assert info["status"] == "refused"
     assert not observation.any()
     environment.close()
+
+
+def test_axes_without_steps_need_no_design(study, tmp_path):
+    """The sampler and the environment choose values themselves; a grid could not."""
+    clock = "ssd.cpu.clock: {from: 400 MHz, to: 2 GHz, scale: log}"
+    study.write_text(STUDY.replace("ssd.flash.spare_factor: [20 %, 40 %, 2 %]", clock))
+    with tlmssd.AskTell(study, store=tmp_path / "store") as asked:
+        assert 400 <= asked.ask()[0]["ssd.cpu.clock"] <= 2000
+    with contextlib.closing(tlmssd.StudyEnv(study, store=tmp_path / "store")) as environment:
+        assert environment.action_space.shape == (2,)
+    with pytest.raises(InputError, match="has no steps"):
+        tlmssd.Study.read(study)
+
+
+def test_the_first_step_is_behind_a_reset(study, tmp_path):
+    with contextlib.closing(tlmssd.StudyEnv(study, store=tmp_path / "store")) as environment:
+        with pytest.raises(InputError, match=r"^step: call reset\(\) first$"):
+            environment.step((0, 0))
+        environment.reset()
+        environment.step((0, 0))
 
 
 def test_a_reward_of_ones_own_and_axes_without_steps(study, tmp_path):

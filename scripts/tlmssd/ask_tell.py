@@ -43,7 +43,7 @@ class AskTell(contextlib.ExitStack):
         super().__init__()
         if sampler not in SAMPLERS:
             raise InputError(f"unknown sampler {sampler!r} (known: {', '.join(SAMPLERS)})")
-        self.study = Study.read(study)
+        self.study = Study.read(study, chooses=False)
         if self.study.search is None:
             if sampler == "cmaes" and self.study.constraints:
                 self.study.constraints[0].entry.fail(BLIND)

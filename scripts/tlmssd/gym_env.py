@@ -76,10 +76,12 @@ class StudyEnv(gymnasium.Env):
     def step(self, action: Any):
         """Runs the design of `action`, unless the store knows it.
 
-        Raises InputError for what is not in `action_space`.
+        Raises InputError for what is not in `action_space`, and before the first reset().
         """
         if not self.action_space.contains(np.asarray(action, self.action_space.dtype)):
             raise InputError(f"action {action}: is none of {self.action_space}")
+        if self._base is None:
+            raise InputError("step: call reset() first")
         values = self.values(action)
         found = self.study.evaluate([values])[0]
         good = found["status"] == "ok" and found["violation"] <= 0

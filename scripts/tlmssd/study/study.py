@@ -110,8 +110,11 @@ class Study:
     set_entry: Entry | None = field(default=None, repr=False)
 
     @staticmethod
-    def read(path: str | Path) -> "Study":
-        """Reads a study; raises InputError 'file:line: key: what is wrong' at the first mistake."""
+    def read(path: str | Path, chooses: bool = True) -> "Study":
+        """Reads a study; raises InputError 'file:line: key: what is wrong' at the first mistake.
+
+        `chooses`: whether it chooses its points itself, so that its design must fit its axes.
+        """
         document = read_document(Path(path))
         parts = document.known(*KEYS)
         for key in ("base", "axes"):
@@ -130,7 +133,7 @@ class Study:
         search = None
         if "search" in parts:
             search = _search(parts["search"], objectives, axes, constraints)
-        if search is None:
+        if search is None and chooses:
             check_fit(design, axes, parts.get("design", parts["axes"]))
         return Study(
             Path(path),
