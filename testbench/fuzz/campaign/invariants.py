@@ -227,14 +227,15 @@ def _lifetime(report):
         yield "lifetime", f"{shown} are not five years"
     if evenness is not None and not _near(written * evenness, _value(shown, "written_first_block")):
         yield "lifetime", f"{shown} do not go together"
-    if written > 0:
+    if written > 0 and "not_settled" not in shown:
         yield from _wear_of_loads(report, shown)
 
 
 def _wear_of_loads(report, shown):
     """What the loads wrote has worn no less than the blocks that were erased: behind a layer of the host, too.
 
-    Erases into SLC mode count for less, and what a file cache writes is none of the loads'.
+    Not of a short run: what it erases was written before. Erases into SLC mode count for less, and what a file cache
+    writes is none of the loads'.
     """
     statistics = report["statistics"]
     sizes = [re.search(rf"^ +{key}: (\d+)", report["scenario"], re.MULTILINE) for key in ("planes", "blocks_per_plane")]
