@@ -232,7 +232,9 @@ def test_a_drive_with_log_blocks(folder):
     found = probed(SCENARIOS / "ryu/drive_b.yaml", folder / "b")
     assert found["grain"].value == MIB
     assert found["round"].value == 8 * KIB
-    assert found["buffer"].value == about(16 * MIB)
+    buffer = found["buffer"]  # flash is nearly as fast as the host
+    assert buffer.confidence == WEAK
+    assert buffer.low <= 16 * MIB <= buffer.high
     assert found["queue_limit"].value == 32
     assert not found["stripe"].visible  # its cores are slower than its dies
     assert not found["spare"].visible
