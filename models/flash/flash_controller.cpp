@@ -168,16 +168,12 @@ void FlashController::decode(FlashOp& op) {
     const std::uint32_t frames = slots * frames_per_unit_;
     const auto errors = op.errors == nullptr ? std::span<std::uint32_t>()
                                              : std::span(op.errors + slot * frames_per_unit_, frames);
-    const EccEngines::Verdict verdict =
-        ecc_.decode(op.code, page, frames, errors, frames_per_unit_, by_default);
+    const EccEngines::FailedSlots failed{told.failed_slots, slot, frames_per_unit_};
+    const PlaneVerdict verdict = ecc_.decode(op.code, page, frames, errors, by_default, &failed);
     told.planes.push_back(verdict);
     op.worst_errors = std::max(op.worst_errors, verdict.worst);
     op.wrong_bits += verdict.wrong;
     op.failed_frames += verdict.failed;
-    if (verdict.failed > 0) {
-      for (std::uint32_t n = 0; n < slots; ++n)
-        if (verdict.failed_slots.has(n)) told.failed_slots.add(slot + n);
-    }
     slot += slots;
   }
   if (op.failed_frames == 0) return;

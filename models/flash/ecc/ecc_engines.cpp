@@ -37,9 +37,9 @@ EccEngines::EccEngines(const EccConfig& config, std::uint64_t seed)
   for (auto& engines : free_at_) engines.resize(config_.engines);
 }
 
-EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::uint32_t frames,
-                                       std::span<const std::uint32_t> errors, std::uint32_t per_slot,
-                                       bool by_default) {
+PlaneVerdict EccEngines::decode(EccCode code, const PageRead& page, std::uint32_t frames,
+                                std::span<const std::uint32_t> errors, bool by_default,
+                                const FailedSlots* failed) {
   const CodeConfig& c = config_.of(code);
   Counts& counts = counts_[static_cast<std::size_t>(code)];
   const double correctable = config_.predicts(c) ? config_.prediction->correctable(c.side, page)
@@ -47,7 +47,7 @@ EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::
   // Beyond eight standard deviations there is nothing to draw, nor where no bit is wrong.
   const double width = c.waterfall * correctable;
   const double sure = std::max(correctable - 8 * width, 0.0);
-  Verdict verdict;
+  PlaneVerdict verdict;
   std::uint64_t corrected = 0;
   for (std::size_t frame = 0; frame < errors.size(); ++frame) {
     const std::uint32_t wrong = errors[frame];
@@ -59,7 +59,8 @@ EccEngines::Verdict EccEngines::decode(EccCode code, const PageRead& page, std::
             : wrong > sure && wrong > (width > 0 ? correctable + width * random_.normal() : sure);
     if (fails) {
       ++verdict.failed;
-      verdict.failed_slots.add(static_cast<std::uint32_t>(frame) / per_slot);
+      if (failed != nullptr)
+        failed->slots.add(failed->first + static_cast<std::uint32_t>(frame) / failed->per_slot);
     } else {
       corrected += wrong;
     }

@@ -30,15 +30,18 @@ class EccEngines {
  public:
   EccEngines(const EccConfig& config, std::uint64_t seed);
 
-  /// What became of a page's frames.
-  struct Verdict : PlaneVerdict {
-    SlotSet failed_slots;  ///< with a frame that could not be decoded
+  /// Where slots with a frame that could not be decoded are told.
+  struct FailedSlots {
+    SlotSet& slots;
+    std::uint32_t first;     ///< slot of the first frame
+    std::uint32_t per_slot;  ///< frames
   };
   /// Tries to decode `frames` frames of `page` with so many wrong bits each; none given: without
-  /// any. A slot has `per_slot` of them. `by_default`: the first attempt at the page, with the
-  /// default read voltages, which the raw bit error rate is of.
-  Verdict decode(EccCode code, const PageRead& page, std::uint32_t frames,
-                 std::span<const std::uint32_t> errors, std::uint32_t per_slot = 1, bool by_default = true);
+  /// any. `by_default`: the first attempt at the page, with the default read voltages, which the
+  /// raw bit error rate is of.
+  PlaneVerdict decode(EccCode code, const PageRead& page, std::uint32_t frames,
+                      std::span<const std::uint32_t> errors, bool by_default = true,
+                      const FailedSlots* failed = nullptr);
 
   /// A read has sensed so many pages only because its code asks for them. `again`: after a failure.
   void note_further_senses(std::uint64_t pages, bool again) {

@@ -48,6 +48,14 @@ void check_share(std::uint64_t found, std::uint64_t of, double expected) {
         4 * std::sqrt(n * expected * (1 - expected)) + 1e-9);
 }
 
+EccConfig with_waterfall(double waterfall) {
+  EccConfig config;
+  CodeConfig& code = config.codes[static_cast<std::size_t>(EccCode::hard_ldpc)];
+  code.correctable = 80;
+  code.waterfall = waterfall;
+  return config;
+}
+
 void check_refused(double (*failure)(const CodeConfig& code, std::uint32_t wrong), const std::string& said) {
   Options o = failing(60);
   o.rber = [](const ArrayOperation&) { return 2e-3; };
@@ -242,11 +250,7 @@ TEST_CASE("of a read of more than 64 slots only what could not be decoded is los
 }
 
 TEST_CASE("a frame without a wrong bit is decoded, however wide the waterfall") {
-  EccConfig config;
-  CodeConfig& code = config.codes[static_cast<std::size_t>(EccCode::hard_ldpc)];
-  code.correctable = 80;
-  code.waterfall = 0.5;
-  EccEngines engines(config, 7);
+  EccEngines engines(with_waterfall(0.5), 7);
   const std::vector<std::uint32_t> none(20'000, 0);
   CHECK(engines.decode(EccCode::hard_ldpc, {}, 20'000, none).failed == 0);
   // With one, a limit that is drawn below it is none.
@@ -256,11 +260,7 @@ TEST_CASE("a frame without a wrong bit is decoded, however wide the waterfall") 
 }
 
 TEST_CASE("a waterfall fails as the integral over its transition says") {
-  EccConfig config;
-  CodeConfig& code = config.codes[static_cast<std::size_t>(EccCode::hard_ldpc)];
-  code.correctable = 80;
-  code.waterfall = 0.05;
-  EccEngines engines(config, 7);
+  EccEngines engines(with_waterfall(0.05), 7);
   for (std::uint32_t wrong = 44; wrong <= 96; wrong += 2) {
     INFO(wrong << " wrong bits");
     const std::vector<std::uint32_t> errors(20'000, static_cast<std::uint32_t>(wrong));
@@ -269,8 +269,7 @@ TEST_CASE("a waterfall fails as the integral over its transition says") {
     CHECK(verdict.worst == wrong);
   }
   // Sharp: neither one below nor one above.
-  code.waterfall = 0;
-  EccEngines sharp(config, 7);
+  EccEngines sharp(with_waterfall(0), 7);
   const std::uint32_t edge[] = {80, 81, 79, 65535, 0};
   CHECK(sharp.decode(EccCode::hard_ldpc, {}, 5, edge).failed == 2);
 }
