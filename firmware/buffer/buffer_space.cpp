@@ -28,6 +28,7 @@ bool BufferSpace::Reservation::await_ready() {
   const bool first = front == nullptr || front == this;
   if (first && (turn_ == Turn::at_once || part.at_once.empty()) && space_.free_in(part) > 0) {
     take(part);
+    core.writes_wait = space_.awaited();
     return true;
   }
   before_ = space_.collection_;
@@ -50,7 +51,6 @@ void BufferSpace::Reservation::take(Part& part) {
   } else if (next == nullptr) {
     part.queue_of(*this).push(*this);
   }
-  space_.core_.writes_wait = space_.awaited();
 }
 
 void BufferSpace::Reservation::want(std::uint32_t entries, std::uint8_t line) {
