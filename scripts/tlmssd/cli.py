@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 
 from tlmssd.errors import CannotGoOn, InputError, RunFailed, is_disk_full, reason_of
-from tlmssd.interrupts import interrupts_held
+from tlmssd.interrupts import INTERRUPTED, interrupts_held
 
 Command = Callable[[argparse.Namespace], int]
 
@@ -33,9 +33,9 @@ COMMANDS = {
 }
 """Command to its module and what it does in a few words."""
 
-OK, FAILED, INPUT, DISK_FULL, INTERRUPTED = 0, 1, 2, 7, 130
+OK, FAILED, INPUT, DISK_FULL = 0, 1, 2, 7
 """Exit codes: all went well; something failed; a file or the command line is at fault; a disk is
-full; ended by Ctrl-C."""
+full."""
 
 LOST_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """What a write may fail with."""

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from tlmssd.engine import Pool, add_engine_arguments, engine
 from tlmssd.errors import InputError
+from tlmssd.interrupts import INTERRUPTED
 from tlmssd.output import OwnFiles, check_folder, refuse_inputs, write_text
 from tlmssd.quantities import quantity_text
 from tlmssd.runs import Runner
@@ -28,8 +29,8 @@ FILES = ("results.parquet", "results.csv", "resolved-study.yaml", "summary.json"
 """That are written into the folder."""
 BEST_SHOWN = 5
 """Points of the front in the summary for the terminal."""
-OK, INCOMPLETE, INTERRUPTED = 0, 4, 130
-"""Exit codes: every run has results; some have none, or commands failed; ended by Ctrl-C."""
+OK, INCOMPLETE = 0, 4
+"""Exit codes: every run has results; some have none, or commands failed."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

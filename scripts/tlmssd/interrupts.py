@@ -5,6 +5,9 @@ import signal
 import threading
 from collections.abc import Iterator
 
+INTERRUPTED = 130
+"""Exit code of what Ctrl-C has ended."""
+
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:

@@ -60,9 +60,9 @@ def refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
             raise InputError(f"{path}: is what the command reads; name another")
 
 
-def not_written_by(path: Path, command: str) -> str:
+def not_written_by(path: Path, command: str, way_out: str = FORCE) -> str:
     """What is said of a file that is not the command's own."""
-    return f"{path}: was not written by tlmssd {command}; name another{FORCE}"
+    return f"{path}: was not written by tlmssd {command}; name another{way_out}"
 
 
 def _are_one(path: Path, other: Path) -> bool:
@@ -126,18 +126,19 @@ class OwnFiles:
         changed since. `force`: replace it; None: the command has no such option."""
         if force:
             return
+        way_out = "" if force is None else FORCE
         own = self._digests()
         for name in names:
             path = self.folder / name
             if not os.path.lexists(path) or (self.marked and not own):
                 continue
             if name not in own:
-                why = f"was not written by tlmssd {self.command}; name another"
-            elif own[name] and own[name] != _digest(path):
-                why = f"was changed after tlmssd {self.command} had written it; move it away"
-            else:
-                continue
-            raise InputError(f"{path}: {why}{'' if force is None else FORCE}")
+                raise InputError(not_written_by(path, self.command, way_out))
+            if own[name] and own[name] != _digest(path):
+                raise InputError(
+                    f"{path}: was changed after tlmssd {self.command} had written it; "
+                    f"move it away{way_out}"
+                )
 
     @contextlib.contextmanager
     def writing(self, names: Iterable[str]) -> Iterator[None]:

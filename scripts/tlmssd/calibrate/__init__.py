@@ -15,6 +15,7 @@ from tlmssd.calibrate.profile import Profile, profiles
 from tlmssd.calibrate.study import CalibrationStudy
 from tlmssd.engine import Pool, cluster_pool, positive, scheduler_pool, thread_pool
 from tlmssd.errors import InputError
+from tlmssd.interrupts import INTERRUPTED
 from tlmssd.output import OwnFiles, check_folder, refuse_inputs, write_text
 from tlmssd.quantities import percent_text
 from tlmssd.runs import Runner
@@ -31,7 +32,7 @@ FILES = (
     "calibration.html",
 )
 """That are written into the folder."""
-OK, INTERRUPTED = 0, 130
+OK = 0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
