@@ -14,6 +14,14 @@ from tests.conftest import start_explore
 from tlmssd import cli
 from tlmssd.interrupts import interrupts_held
 
+@pytest.fixture(autouse=True)
+def interrupts_are_not_ignored():
+    """A shell starts what it runs in the background with SIGINT ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 INTERRUPT_ITSELF = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
 
 
