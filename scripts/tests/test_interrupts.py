@@ -14,6 +14,7 @@ from tests.conftest import start_explore
 from tlmssd import cli
 from tlmssd.interrupts import interrupts_held
 
+
 @pytest.fixture(autouse=True)
 def interrupts_are_not_ignored():
     """A shell starts what it runs in the background with SIGINT ignored."""
