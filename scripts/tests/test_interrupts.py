@@ -14,6 +14,8 @@ from tests.conftest import start_explore
 from tlmssd import cli
 from tlmssd.interrupts import interrupts_held
 
+INTERRUPT_ITSELF = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
+
 
 @pytest.fixture(autouse=True)
 def interrupts_are_not_ignored():
@@ -21,9 +23,6 @@ def interrupts_are_not_ignored():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-INTERRUPT_ITSELF = "import os, signal; os.kill(os.getpid(), signal.SIGINT); print('alive')"
 
 
 def test_an_interrupt_that_is_held_comes_at_the_end():

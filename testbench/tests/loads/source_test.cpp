@@ -1,6 +1,7 @@
 // Loads of plug-ins: what they make is checked, and comes out as a load like any other.
 #include <catch2/catch.hpp>
 
+#include "drain.h"
 #include "models/base/input_error.h"
 #include "testbench/loads/load.h"
 #include "testbench/loads/requests/request_family.h"
@@ -75,10 +76,7 @@ std::vector<PlacedRequest> requests_of(std::vector<std::pair<std::string, Value>
   const Given given(std::move(values));
   const std::vector<Load> loads = make_loads(LoadConfig::read(given, nullptr), {.bytes = 1 << 20}, 1);
   REQUIRE(loads.size() == 1);
-  std::vector<PlacedRequest> made;
-  PlacedRequest request;
-  while (loads.front().source->next(request)) made.push_back(request);
-  return made;
+  return test::drain(loads.front());
 }
 
 }  // namespace
