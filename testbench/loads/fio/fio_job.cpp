@@ -380,6 +380,10 @@ class Parser {
       }
       if (job.generator.time_based && job.run.runtime == 0)
         errors_.add({lines_.file(), job.line_of("time_based"), "time_based: needs runtime as well"});
+      if (job.generator.time_based && job.generator.number_ios != 0) {
+        job.generator.number_ios = 0;  // fio 3.33 does not look at it then
+        note_without_effect("number_ios", job.line_of("number_ios"), ": the job is time_based");
+      }
     }
     errors_.throw_if_any();
     if (result_.jobs.empty())
@@ -435,7 +439,7 @@ class Parser {
     }
     for (const char* harmless : k_without_effect) {
       if (name != harmless) continue;
-      note_without_effect(name);
+      note_without_effect(name, lines_.line(), remark(name));
       return;
     }
     for (const HarmlessAs& harmless : k_harmless_as) {
@@ -443,7 +447,7 @@ class Parser {
       if (value != harmless.value)
         lines_.fail(fmt::format("option {}: {} is not supported, expected {}, or the job without it", name,
                                 quoted_input(value), harmless.value));
-      note_without_effect(name);
+      note_without_effect(name, lines_.line(), remark(name));
       return;
     }
     std::vector<std::string> names;
@@ -451,10 +455,9 @@ class Parser {
     lines_.fail("option " + quoted_input(name) + " is not supported" + did_you_mean(name, names));
   }
 
-  void note_without_effect(const std::string& name) {
+  void note_without_effect(const std::string& name, std::uint64_t line, std::string_view why) {
     result_.warnings.push_back(fmt::format("{}:{}: option {} has no effect here{}",
-                                           name_in_reports(lines_.file()), lines_.line(), name,
-                                           remark(name)));
+                                           name_in_reports(lines_.file()), line, name, why));
   }
 
   struct Given {

@@ -195,6 +195,17 @@ TEST_CASE("a job file's fsync and fdatasync do not undo each other, and its loop
   CHECK(make_loads(config, k_drive, 1).front().wanted == 400);
 }
 
+TEST_CASE("a time_based job goes on until its runtime whatever number_ios says, as in fio") {
+  const auto jobs = parse_fio_jobs("j.fio",
+                                   "[global]\nnumber_ios=5\nrw=randread\nsize=1m\nruntime=2\n"
+                                   "[timed]\ntime_based\n[counted]\n");
+  REQUIRE(jobs.jobs.size() == 2);
+  CHECK(jobs.jobs[0].generator.number_ios == 0);
+  CHECK(jobs.jobs[1].generator.number_ios == 5);
+  CHECK(jobs.warnings ==
+        std::vector<std::string>{"j.fio:2: option number_ios has no effect here: the job is time_based"});
+}
+
 TEST_CASE("whole numbers of a job file have fio's suffixes") {
   const auto job = [](const std::string& options) {
     return parse_fio_jobs("j.fio", "[a]\nrw=read\n" + options).jobs.front();
