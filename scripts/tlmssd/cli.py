@@ -11,6 +11,7 @@ import os
 import select
 import sys
 from collections.abc import Callable
+from typing import NoReturn
 
 from tlmssd.errors import CannotGoOn, InputError, RunFailed, is_disk_full, reason_of
 from tlmssd.interrupts import INTERRUPTED, interrupts_held
@@ -41,6 +42,13 @@ LOST_OUTPUT = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 """What a write may fail with."""
 
 
+class _Parser(argparse.ArgumentParser):
+    """Complains in one line as everything else does, without the usage of all options."""
+
+    def error(self, message: str) -> NoReturn:
+        raise SystemExit(complain(INPUT, f"{message}; all options: {self.prog} --help"))
+
+
 def main(arguments: list[str] | None = None) -> int:
     """Carries out the command; the user's mistakes become one line on stderr and exit code 2."""
     try:
@@ -65,7 +73,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def _asked_for(arguments: list[str]) -> tuple[Command, argparse.Namespace]:
-    parser = argparse.ArgumentParser(prog=os.environ.get("TLMSSD_SPEAKER", "tlmssd"))
+    parser = _Parser(prog=os.environ.get("TLMSSD_SPEAKER", "tlmssd"))
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     module = None
     for name, (path, what) in COMMANDS.items():
