@@ -27,6 +27,7 @@ struct RunOptions {
   std::string from_snapshot;
   std::string save_snapshot;
   bool prepare_only = false;    ///< ends when the drive is preconditioned and saved
+  bool use_first = false;       ///< the loads are carried out once before the drive is saved
   bool short_form = false;      ///< loads and preconditioning cut so that any scenario takes seconds
   bool fill_by_pages = false;   ///< SimulationConfig::fill_by_pages
   bool check_protocol = false;  ///< a TLM-2.0 protocol checker on every socket

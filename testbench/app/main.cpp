@@ -71,6 +71,8 @@ void add_run(CLI::App& app, Arguments& arguments) {
   run->add_flag("--prepare-only", arguments.run.prepare_only,
                 "end when the drive is preconditioned and saved")
       ->needs("--save-snapshot");
+  // For tlmssd conform: what a snapshot must hold is more than a fill leaves. Not in the help.
+  run->add_flag("--use-first", arguments.run.use_first)->needs("--save-snapshot")->group("");
   run->add_option("--from-snapshot", arguments.run.from_snapshot,
                   "start from a saved drive instead of preconditioning")
       ->check(k_not_empty);

@@ -69,6 +69,7 @@ class Run {
   auto placed(Work work);
   void make_writers();
   void prepare();
+  void use();
   bool write_until_steady(std::size_t step);
   std::vector<Load> make_steady_state(std::size_t number, bool sustained);
   void tell_step(const nlohmann::ordered_json& told);

@@ -286,6 +286,12 @@ void Run::restore() {
   if (which == 1) age();
 }
 
+/// The loads once without simulated time, so that policies have something to remember.
+void Run::use() {
+  ScenarioLoads::Made made = steps_->make_all();
+  at_entries([&] { simulation_->run_untimed(made.loads); });
+}
+
 void Run::prepare() {
   if (options_.from_snapshot.empty()) {
     simulation_->wear(age_);
@@ -302,6 +308,7 @@ void Run::prepare() {
   warnings_.insert(warnings_.end(), preparation_.begin(), preparation_.end());
   failures_ = !preparation_.empty();
   if (failures_) first_failure_ = preparation_.front();
+  if (options_.use_first) use();
   if (!options_.save_snapshot.empty()) {
     save_snapshot(
         options_.save_snapshot, identity(age_), [&](Archive& archive) { this->archive(archive); },

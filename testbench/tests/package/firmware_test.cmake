@@ -149,6 +149,11 @@ fault(crash "firmware my-ftl: crashed (SEGV)" "  struct job* job = calloc(1, siz
   "  struct job* job = calloc(1, sizeof *job); if (f->s.seq == 500) *(volatile int*)0 = 1;")
 fault(worn_block_used "tlmssd: firmware my-ftl: " "block->state = result->status == TLMSSD_OK ? FREE : BAD;" "block->state = FREE;")
 fault(forgotten_map "wrong data: firmware my-ftl" "  tlmssd_save(f->host, a, f->map, (size_t)f->logical * sizeof *f->map);" "")
+fault(forgotten_erases "the drive goes on otherwise from it, so archive() lacks something: "
+  "  tlmssd_save(f->host, a, f->entry, " "  if (!tlmssd_saving(f->host, a))
+    for (size_t b = 0; b < blocks; ++b) f->block[b].erases = 0;
+  tlmssd_save(f->host, a, f->entry, ")
+fault(completed_early "firmware my-ftl: completes a read before what is charged to it has ended" "issue_parts, job);" "issue_parts, job);\n  if (job->f->s.seq > 500) tlmssd_complete(job->f->host, job->c, TLMSSD_MEDIA_ERROR);")
 fault(leaves "plug-in my-ftl 1.0: called exit(0) before the program was done" "  struct job* job = calloc(1, sizeof *job);"
   "  struct job* job = calloc(1, sizeof *job); if (f->s.seq == 500) exit(0);")
 fault(void_flush "before LBA" "run(job, TLMSSD_STAGE_COMMAND, 0, flush);" "finish(job);")
