@@ -2,11 +2,29 @@
 #include "models/flash/flash_channel.h"
 
 #include <algorithm>
+#include <fmt/format.h>
 #include <string>
 
 #include "models/base/input_error.h"
 
 namespace tlmssd {
+
+namespace {
+
+[[noreturn]] void refuse_queue(DieQueue queue) {
+  throw objection(
+      "ssd.flash.scheduling.policy",
+      fmt::format(
+          "the policy puts an operation into queue {} of its die; there are 0 (urgent) and 1 (normal)",
+          static_cast<unsigned>(queue)));
+}
+
+/// Only reads may be done while a program or erase is suspended: all else waits for its end.
+bool may_interrupt(const FlashJob& job) {
+  return job.queue == DieQueue::urgent && job.op->command == FlashCommand::read;
+}
+
+}  // namespace
 
 FlashChannel::FlashChannel(const sc_core::sc_module_name& name, EventQueue& event_queue,
                            const FlashSetup& setup, ChannelId channel)
@@ -66,6 +84,7 @@ tlm::tlm_sync_enum FlashChannel::forward(unsigned /*index*/, tlm::tlm_generic_pa
   payload.acquire();
   job.channel = this;
   job.queue = setup_.scheduler.queue(*job.op);
+  if (job.queue > DieQueue::normal) refuse_queue(job.queue);
   job.pages_done = 0;
   job.pages_now = 0;
   job.suspends = 0;
@@ -185,7 +204,7 @@ FlashChannel::Action FlashChannel::next_action(Die& die, FlashJob* job) {
     return Action::none;
   }
   if (die.suspended != nullptr) {
-    const bool go_on = job != nullptr && job->queue == DieQueue::urgent &&
+    const bool go_on = job != nullptr && may_interrupt(*job) &&
                        !setup_.scheduler.overdue(die.suspended->arrived, event_queue_.now());
     if (go_on) return can_begin(die, *job) ? Action::begin : Action::none;
     return die.array == nullptr && die.output == nullptr ? Action::resume : Action::none;
@@ -215,7 +234,7 @@ bool FlashChannel::can_begin(const Die& die, const FlashJob& job) const {
 
 bool FlashChannel::may_suspend(Die& die, const FlashJob& job) {
   const FlashJob* running = die.array;
-  if (job.queue != DieQueue::urgent || running == nullptr || die.cached != nullptr || die.output != nullptr)
+  if (!may_interrupt(job) || running == nullptr || die.cached != nullptr || die.output != nullptr)
     return false;
   switch (running->op->command) {
     case FlashCommand::read:

@@ -18,14 +18,16 @@ namespace tlmssd {
 class Scheduler {
  public:
   virtual ~Scheduler() = default;
-  /// The queue that `op` joins.
+  /// The queue that `op` joins. Any operation may be urgent; but only a read is done within a
+  /// suspended program or erase, so that an urgent one of another kind suspends nothing and waits
+  /// for the die.
   [[nodiscard]] virtual DieQueue queue(const FlashOp& op) const = 0;
   /// Which queue of a die goes next; both have someone, waiting since these instants.
   [[nodiscard]] virtual DieQueue next(Picoseconds urgent_since, Picoseconds normal_since,
                                       Picoseconds now) const = 0;
   /// True when an operation that arrived at `since` must no longer be overtaken or suspended.
   [[nodiscard]] virtual bool overdue(Picoseconds since, Picoseconds now) const = 0;
-  /// True when a program or erase that is running may be suspended for an urgent operation at all.
+  /// True when a program or erase that is running may be suspended for an urgent read at all.
   [[nodiscard]] virtual bool suspends(const FlashOp& /*running*/) const { return true; }
   /// True when operations of a channel start in the order of their arrival, whatever their dies.
   [[nodiscard]] virtual bool channel_order() const { return false; }

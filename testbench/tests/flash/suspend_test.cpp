@@ -35,7 +35,62 @@ void run_interrupted(Operation& program, Operation& read, Picoseconds programmed
   check_ledger(read);
 }
 
+/// Everything is urgent, or goes into a queue that there is not.
+template <int queue_number>
+class OneQueue final : public Scheduler {
+ public:
+  static constexpr std::string_view k_name = queue_number == 0 ? "all-urgent" : "no-such-queue";
+  static constexpr std::string_view k_summary = "puts everything into one queue";
+  using Config = NoParameters;
+  explicit OneQueue(const Config& /*config*/) {}
+  [[nodiscard]] DieQueue queue(const FlashOp& /*op*/) const override {
+    return static_cast<DieQueue>(queue_number);
+  }
+  [[nodiscard]] DieQueue next(Picoseconds, Picoseconds, Picoseconds) const override {
+    return DieQueue::urgent;
+  }
+  [[nodiscard]] bool overdue(Picoseconds, Picoseconds) const override { return false; }
+  [[nodiscard]] bool overtakes() const override { return true; }
+};
+
 }  // namespace
+
+TEST_CASE("what is urgent and no read waits for the die, and suspends nothing") {
+  schedulers().add<OneQueue<0>>("acme 1.0");
+  for (const FlashCommand command : {FlashCommand::program, FlashCommand::erase}) {
+    WrittenBench b(suspend_options("both", "all-urgent"));
+    const Picoseconds first = b.array.bus().data_in(1).total() + 500_us + b.array.bus().status();
+    Operation program = make(b, FlashCommand::program, 0, 1, 0);
+    Operation other = make(b, command, 0, 2, 0);
+    run_interrupted(program, other, 200_us);
+    CHECK_FALSE(program.op.suspended_for_host);
+    CHECK(program.latency() == first);
+    CHECK(other.done > program.done);
+    CHECK(b.array.channel(ChannelId{0}).counts().suspends == 0);
+    // While the program is suspended for a read it waits, too.
+    Operation again = make(b, FlashCommand::program, 0, 3, 0);
+    Operation read = make(b, FlashCommand::read, 0, 0, 0);
+    Operation behind = make(b, FlashCommand::erase, 0, 4, 0);
+    read.then = [&](Operation& /*self*/) { CHECK(again.done < 0); };
+    submit(again);
+    b.event_queue.run_until(b.event_queue.now() + 200_us);
+    submit(read);
+    submit(behind);
+    b.run();
+    CHECK(again.op.suspended_for_host);
+    CHECK(behind.done > again.done);
+  }
+}
+
+TEST_CASE("a scheduling policy with a queue that there is not is refused") {
+  schedulers().add<OneQueue<7>>("acme 1.0");
+  WrittenBench b(suspend_options("both", "no-such-queue"));
+  Operation read = make(b, FlashCommand::read, 0, 0, 0);
+  CHECK_THROWS_WITH(
+      submit(read),
+      "ssd.flash.scheduling.policy: the policy puts an operation into queue 7 of its die; there "
+      "are 0 (urgent) and 1 (normal)");
+}
 
 TEST_CASE("a suspended program takes up where it stopped, to the picosecond") {
   WrittenBench b(suspend_options("program"));
