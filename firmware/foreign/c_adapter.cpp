@@ -155,6 +155,8 @@ void CFirmware::submit(HostCommand& command) {
   own.command = &command;
   own.alive = true;
   own.done = false;
+  own.serial = ++commands_seen_;
+  own.under_way = 0;
   own.ranges.clear();
   for (const LbaRange& range : command.ranges()) own.ranges.push_back({range.lba, range.blocks});
   own.delivered.assign(command.opcode == HostOpcode::read ? command.blocks : 0, false);
@@ -182,6 +184,12 @@ void CFirmware::complete(tlmssd_command* command, tlmssd_status status) {
     throw InputError(fmt::format(
         "completes a read of {} blocks at {} without data for block {}", own.command->blocks,
         own.command->lba, own.command->lba + static_cast<std::uint64_t>(missing - own.delivered.begin())));
+  }
+  if (own.under_way > 0) {
+    throw InputError(
+        fmt::format("completes a {} before what is charged to it has ended (memory accesses and flash "
+                    "operations: {})",
+                    name_of(own.command->opcode), own.under_way));
   }
   own.command->status = static_cast<HostStatus>(status);
   own.done = true;
@@ -335,7 +343,7 @@ void CFirmware::describe_stall(std::string& text) const {
 
 void CFirmware::report(StatisticsSink& sink) const {
   if (firmware_.report == nullptr) return;
-  tlmssd_report own{&sink};
+  tlmssd_report own{this, &sink};
   answer(firmware_.report, self_, &own);
 }
 

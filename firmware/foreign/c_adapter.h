@@ -39,6 +39,7 @@ struct tlmssd_archive {
   std::size_t at;                    ///< restored up to here
 };
 struct tlmssd_report {
+  const tlmssd::firmware::foreign::CFirmware* owner;
   tlmssd::StatisticsSink* sink;
 };
 // NOLINTEND(readability-identifier-naming)
@@ -58,7 +59,9 @@ struct Command {
   tlmssd_command seen{};  ///< by the firmware; first
   HostCommand* command = nullptr;
   bool alive = false;
-  bool done = false;  ///< completed by the firmware, not yet handed back
+  bool done = false;            ///< completed by the firmware, not yet handed back
+  std::uint64_t serial = 0;     ///< which command it is: places of earlier ones are used again
+  std::uint32_t under_way = 0;  ///< memory accesses and flash operations that it waits for
   std::vector<tlmssd_range> ranges;
   std::vector<bool> delivered;  ///< reads: by logical block
   Command* next = nullptr;
@@ -84,6 +87,8 @@ struct Call {
   tlmssd_done done = nullptr;
   void* self = nullptr;
   Command* command = nullptr;
+  std::uint64_t serial = 0;       ///< of the command, which may be gone when it ends
+  bool awaited = false;           ///< it counts among what is under way for the command
   std::vector<tlmssd_work> work;  ///< still to be run
   Cause cause = Cause::count;
   Completion completion;
@@ -152,7 +157,7 @@ class CFirmware final : public Firmware {
 
   /// Does `work`; what it throws is kept until the firmware has returned.
   template <class Work>
-  void called(Work work) {
+  void called(Work work) const {
     if (failure_) return;
     const Running emulator(nullptr);
     try {
@@ -205,6 +210,7 @@ class CFirmware final : public Firmware {
   /// False: the command has no block of the unit.
   bool bring(HostCommand& command, std::vector<bool>& delivered, Lpn lpn, const Stamp* stamps) const;
   void advance(Call& call);
+  static Ledger* ledger_of(const Call& call);
   static void charge_stage(const Call& call);
   Task<> reach(Call& call, MemoryKind memory, std::uint64_t address, Bytes bytes, bool write);
   void come_back(Call& call);
@@ -234,6 +240,7 @@ class CFirmware final : public Firmware {
   bool entered_ = false;
   bool timed_ = true;
   std::uint32_t under_way_ = 0;  ///< commands
+  std::uint64_t commands_seen_ = 0;
   bool draining_ = false;
   WaitQueue drains_;
   mutable std::exception_ptr failure_;  ///< what it has done wrong in the call under way

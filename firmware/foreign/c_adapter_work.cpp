@@ -37,6 +37,15 @@ void check_within(const char* what, std::uint64_t first, std::uint64_t count, st
   }
 }
 
+/// No command of the host waits longer.
+constexpr Picoseconds k_longest_stage = 60'000'000'000'000;
+
+[[noreturn]] void refuse_stage(const tlmssd_work& work, Picoseconds time) {
+  throw InputError(fmt::format("runs stage {} {} times, which takes {:.0f} s; at most 60 s",
+                               static_cast<unsigned>(work.stage), work.times,
+                               static_cast<double>(time) * 1e-12));
+}
+
 }  // namespace
 
 // ---- flash
@@ -139,6 +148,7 @@ void CFirmware::start(Operation& operation, const tlmssd_flash& request) {
   if (operation.command != nullptr) {
     operation.ledger = operation.command->command->ledger.fork();
     op.ledger = &operation.ledger;
+    ++operation.command->under_way;
   }
   op.on_done = [](void* late) {
     auto& ended = *static_cast<Operation*>(late);
@@ -151,7 +161,8 @@ void CFirmware::start(Operation& operation, const tlmssd_flash& request) {
 void CFirmware::finish(Operation& operation) {
   const FlashOp& op = operation.op;
   Command* const command = operation.command;
-  if (command != nullptr && command->alive) {
+  if (command != nullptr) {
+    --command->under_way;
     charge_branch(command->command->ledger, operation.ledger, Cause::buffer_wait);
   }
   if (op.command == FlashCommand::read) bring(operation);
@@ -174,8 +185,8 @@ void CFirmware::bring(const Operation& operation) {
     return op.status == FlashStatus::uncorrectable && (failed.empty() || failed.has(slot));
   };
   Command* const command = operation.command;
-  const bool to_command = operation.buffers.empty() && command != nullptr && command->alive &&
-                          command->command->opcode == HostOpcode::read;
+  const bool to_command =
+      operation.buffers.empty() && command != nullptr && command->command->opcode == HostOpcode::read;
   for (std::uint32_t slot = 0; slot < op.slots; ++slot) {
     if (lost(slot)) continue;
     const Stamp* const stamps = &operation.stamps[std::size_t{slot} * sectors_];
@@ -200,17 +211,28 @@ Call& CFirmware::new_call(tlmssd_command* command, tlmssd_done done, void* self)
   call.done = done;
   call.self = self;
   call.command = command == nullptr ? nullptr : &known(command);
+  call.serial = call.command == nullptr ? 0 : call.command->serial;
+  call.awaited = false;
   call.cause = Cause::count;
   call.completion = {};
   call.work.clear();
   return call;
 }
 
+/// Of the command that the call is charged to; null: there is none, or it has been completed.
+Ledger* CFirmware::ledger_of(const Call& call) {
+  const bool there = call.command != nullptr && call.command->alive && call.command->serial == call.serial;
+  return there ? &call.command->command->ledger : nullptr;
+}
+
 void CFirmware::come_back(Call& call) {
   const tlmssd_done done = call.done;
   void* const self = call.self;
-  if (call.cause != Cause::count && call.command != nullptr && call.command->alive)
-    call.command->command->ledger.charge(call.cause, hw_.event_queue.now());
+  if (call.awaited) --call.command->under_way;
+  if (call.cause != Cause::count) {
+    if (Ledger* const ledger = ledger_of(call); ledger != nullptr)
+      ledger->charge(call.cause, hw_.event_queue.now());
+  }
   calls_.give(call);
   if (done != nullptr) ask(done, self);
 }
@@ -244,6 +266,7 @@ void CFirmware::advance(Call& call) {
   } else {
     run = hw_.cpu.run(stage, first.times);
   }
+  if (run.end - run.start > k_longest_stage) refuse_stage(first, run.end - run.start);
   if (run.end <= hw_.event_queue.now()) {
     charge_stage(call);
     later([this, &call] { advance(call); });
@@ -262,11 +285,10 @@ void CFirmware::advance(Call& call) {
 /// When it is done and not before: meanwhile the firmware may have other things done for the
 /// command, or complete it.
 void CFirmware::charge_stage(const Call& call) {
-  if (call.command == nullptr || !call.command->alive) return;
-  Ledger& ledger = call.command->command->ledger;
-  if (call.run.end <= ledger.mark()) return;
-  ledger.charge(Cause::core_wait, std::max(call.run.start, ledger.mark()));
-  ledger.charge(Cause::firmware, call.run.end);
+  Ledger* const ledger = ledger_of(call);
+  if (ledger == nullptr || call.run.end <= ledger->mark()) return;
+  ledger->charge(Cause::core_wait, std::max(call.run.start, ledger->mark()));
+  ledger->charge(Cause::firmware, call.run.end);
 }
 
 void CFirmware::access(tlmssd_command* command, std::uint32_t wait, std::uint32_t memory,
@@ -279,6 +301,10 @@ void CFirmware::access(tlmssd_command* command, std::uint32_t wait, std::uint32_
         fmt::format("accesses {} bytes at {} of a memory of {} that is its own", bytes, address, size));
   Call& call = new_call(command, done, self);
   call.cause = cause_of(wait);
+  if (call.command != nullptr && done != nullptr) {
+    call.awaited = true;
+    ++call.command->under_way;
+  }
   reach(call, memory == TLMSSD_SCM ? MemoryKind::scm : MemoryKind::dram, address, bytes, write).start();
 }
 

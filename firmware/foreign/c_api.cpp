@@ -86,8 +86,13 @@ constexpr tlmssd_api k_api = {
           archive->owner->called([&] { archive->owner->save_or_restore(*archive, data, bytes); });
         },
     .saving = [](const tlmssd_archive* archive) { return archive->saving ? 1 : 0; },
-    .value = [](tlmssd_report* report, const char* name, double value, const char* unit,
-                const char* doc) { report->sink->value(name, value, unit, doc); },
+    .value =
+        [](tlmssd_report* report, const char* name, double value, const char* unit, const char* doc) {
+          report->owner->called([&] {
+            if (name == nullptr) throw InputError("reports a figure, but does not say its name (null)");
+            report->sink->value(name, value, text_of(unit), text_of(doc));
+          });
+        },
     .notes = [](const tlmssd_host* host) { return wanted(of(host).hardware(), DecisionKind::own) ? 1 : 0; },
     .note =
         [](tlmssd_host* host, const char* what, const char* why, std::uint32_t lpn) {

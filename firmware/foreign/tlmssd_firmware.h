@@ -224,7 +224,8 @@ struct tlmssd_host {
 
 /* ---- commands */
 
-/* Hands the command back with its status; it is gone afterwards. */
+/* Hands the command back with its status; it is gone afterwards. Flash operations and memory accesses
+ * (with a call-back) that are charged to it must have ended. */
 static inline void tlmssd_complete(struct tlmssd_host* host, struct tlmssd_command* command,
                                    enum tlmssd_status status) {
   host->api->complete(host, command, status);
@@ -273,7 +274,7 @@ static inline uint32_t tlmssd_pending(const struct tlmssd_host* host, uint32_t d
 /* ---- time */
 
 /* Runs stages one after the other, for a command (its latency report says core wait and firmware) or
- * for none (null). Two stages that the same cores run stay on one core. */
+ * for none (null). Two stages that the same cores run stay on one core. A stage takes at most 60 s. */
 static inline void tlmssd_run(struct tlmssd_host* host, struct tlmssd_command* command,
                               const struct tlmssd_work* work, size_t count, tlmssd_done done, void* self) {
   host->api->run(host, command, work, count, done, self);

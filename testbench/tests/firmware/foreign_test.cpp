@@ -252,6 +252,51 @@ TEST_CASE("null pointers of firmware in C are refused") {
         "firmware acme: asks for a parameter other than in create()");
 }
 
+TEST_CASE("a figure of firmware in C without a name is refused") {
+  tlmssd_firmware firmware = idle_firmware();
+  firmware.report = [](void* self, tlmssd_report* report) {
+    tlmssd_value(static_cast<tlmssd_host*>(self), report, nullptr, 1, "", "what it is");
+  };
+  const DriveShape shape = small_shape();
+  FakeHardware hardware(shape, {.timed = true});
+  const std::vector<ParameterSpec> parameters;
+  const foreign::CFirmware adapter(firmware, NoValues{}, {hardware.ports, shape}, parameters);
+  CHECK_THROWS_WITH(test::statistics_of(adapter),
+                    "firmware acme: reports a figure, but does not say its name (null)");
+}
+
+TEST_CASE("firmware in C completes no command that accesses and flash operations are charged to") {
+  const auto left_behind = [](bool awaited) {
+    return refused(
+        [awaited](tlmssd_host* host, tlmssd_command* command) {
+          tlmssd_access(host, command, TLMSSD_WAIT_MEMORY, TLMSSD_DRAM, 0, 4096, 0,
+                        awaited ? [](void*) {} : tlmssd_done{}, nullptr);
+          tlmssd_complete(host, command, TLMSSD_SUCCESS);
+        },
+        HostOpcode::flush);
+  };
+  const std::string charged =
+      " before what is charged to it has ended (memory accesses and flash operations: 1)";
+  CHECK(left_behind(true) == "firmware acme: completes a flush" + charged);
+  CHECK(left_behind(false).empty());
+  CHECK(refused(
+            [](tlmssd_host* host, tlmssd_command* command) {
+              tlmssd_flash request = one_unit();
+              request.command = command;
+              tlmssd_read(host, &request, done, nullptr);
+              tlmssd_complete(host, command, TLMSSD_MEDIA_ERROR);
+            },
+            HostOpcode::read) == "firmware acme: completes a read" + charged);
+}
+
+TEST_CASE("a stage of firmware in C that takes more than a minute is refused") {
+  CHECK(refused([](tlmssd_host* host, tlmssd_command* command) {
+          const tlmssd_work work{TLMSSD_STAGE_FLASH, k_most};
+          tlmssd_run(
+              host, command, &work, 1, [](void*) {}, nullptr);
+        }).starts_with("firmware acme: runs stage 3 4294967295 times, which takes "));
+}
+
 TEST_CASE("parameters of firmware in C that cannot be are refused") {
   const std::string its = "plug-in acme 1: parameter ";
   CHECK(refused_parameters({whole_number(nullptr)}) == its + "1 of its firmware has no name");
