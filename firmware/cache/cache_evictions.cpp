@@ -28,7 +28,18 @@ Cache::More Cache::wants_more() const {
 /// The line that the policy gives up.
 Cache::Index Cache::next_victim() {
   const Index i = policy_->victim();
-  if (i == LineStore::k_none || (i < store_.used() && store_.line(i).state == State::resident)) return i;
+  if (i == LineStore::k_none) {
+    // Those who wait would do so for ever.
+    const bool nothing_leaves = leaving_grains_ == 0 && store_.free() < store_.capacity();
+    if (awaited() && nothing_leaves) {
+      throw objection(
+          "firmware.cache.policy",
+          fmt::format("{} names no victim, but {} lines may be chosen, and commands wait for room",
+                      core_.config.cache.policy, store_.lines()));
+    }
+    return i;
+  }
+  if (i < store_.used() && store_.line(i).state == State::resident) return i;
   throw objection("firmware.cache.policy",
                   fmt::format("{} chose line {} as a victim, which is none of those that may be "
                               "chosen",

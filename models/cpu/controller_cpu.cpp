@@ -88,7 +88,7 @@ unsigned ControllerCpu::debug(unsigned /*index*/, Payload& payload) {
   entry.untimed = true;
   begin_untimed();
   handler_(handler_self_, entry);
-  if (entry.untimed) throw std::logic_error("firmware did not complete a command at once in untimed mode");
+  if (entry.untimed) throw Stalled("firmware did not complete a command at once in untimed mode");
   return entry.status == HostStatus::success ? payload.get_data_length() : 0;
 }
 

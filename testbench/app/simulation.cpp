@@ -145,10 +145,12 @@ void Simulation::untimed(Work work) {
   try {
     blaming_firmware(work);
   } catch (const Stalled& stalled) {
-    throw Stalled(fmt::format("{}\n{}", stalled.what(), describe_stall()));
+    const bool own = ssd_->own_ftl() != nullptr;
+    throw Stalled(fmt::format("{}{}\n{}", own ? "" : "firmware " + ssd_->config().firmware_model + ": ",
+                              stalled.what(), describe_stall()));
   } catch (const std::logic_error& error) {
     const std::string text = fmt::format("{}\n{}", error.what(), describe_stall());
-    // A command that is never completed.
+    // What it does that the hardware does not know.
     if (ssd_->own_ftl() == nullptr)
       throw Stalled(fmt::format("firmware {}: {}", ssd_->config().firmware_model, text));
     throw std::logic_error(text);

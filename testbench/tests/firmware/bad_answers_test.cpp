@@ -233,3 +233,23 @@ TEST_CASE("a line that may not be given up is refused with the cache policy's na
     CHECK_THAT(said, Catch::EndsWith(" as a victim, which is none of those that may be chosen"));
   }
 }
+
+TEST_CASE("a cache policy that names no victim though commands wait for room is refused by its name") {
+  cache_family().add<SpoiltCache>("acme 1.0");
+  spoilt_line = +[](LruPolicy::Index, const LineStore&) { return LineStore::k_none; };
+  for (const bool timed : {false, true}) {
+    CacheCase c;
+    c.policy = "spoilt-cache";
+    FakeOptions options;
+    options.timed = timed;
+    CacheRig rig(c, options, 1);
+    const std::string said = refusal([&] {
+      for (std::uint64_t lba = 0; lba + 32 <= rig.shape.logical_blocks; lba += 32) {
+        rig.host.write(lba, 32);
+        rig.host.wait_below(8);
+      }
+    });
+    CHECK_THAT(said, Catch::StartsWith("firmware.cache.policy: spoilt-cache names no victim, but "));
+    CHECK_THAT(said, Catch::EndsWith(" lines may be chosen, and commands wait for room"));
+  }
+}
