@@ -51,7 +51,7 @@ class Adviser {
       known_ = keys_of(pending);
       bool fixed = false;
       for (const InputError& error : pending) {
-        if (of_a_fix(error) || found_.size() >= k_most_errors) continue;
+        if (of_a_fix(error) || (!first && of_reading(error)) || found_.size() >= k_most_errors) continue;
         if (!seen_.insert(name_of(error)).second) continue;
         const InputError better = improved(error);
         const Complaint& complaint = better.complaint();
@@ -93,6 +93,12 @@ class Adviser {
   [[nodiscard]] bool of_a_fix(const InputError& error) const {
     return std::any_of(fixes_.begin(), fixes_.end(),
                        [&](const std::string& fix) { return error.complaint().file == "--set " + fix; });
+  }
+  /// Whether a setting of the user's could not be read. The scenario has been read, so that only a
+  /// proposal can be the cause: the key belongs to the policy that it replaces.
+  static bool of_reading(const InputError& error) {
+    const Complaint& complaint = error.complaint();
+    return complaint.key.empty() && complaint.file.starts_with("--set ");
   }
   [[nodiscard]] const SectionValues::Setting* written(const std::string& key) const {
     const auto found = std::find_if(written_.begin(), written_.end(),

@@ -263,6 +263,16 @@ TEST_CASE("all errors of a scenario come at once, in the order of the file", "[p
       "valid: 4096\n");
 }
 
+TEST_CASE("what only a proposal would make wrong is not told", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_small);
+  const Outcome outcome = run(folder, {"check", scenario, "--set", "firmware.placement.policy=little-worn",
+                                       "--set", "firmware.placement.reads_per_cycle=5"});
+  CHECK(outcome.code == 2);
+  CHECK_THAT(outcome.err, Catch::EndsWith("nearest valid: none\n"));
+  CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+}
+
 TEST_CASE("a plug-in that cannot be loaded is told in JSON, too", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", "plugins: [nowhere.so]\nload: {}\n");
