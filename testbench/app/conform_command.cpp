@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -29,6 +30,7 @@
 #include "testbench/conform/conform_error_prediction.h"
 #include "testbench/conform/conform_mapping.h"
 #include "testbench/conform/conform_memory.h"
+#include "testbench/conform/conform_scheduling.h"
 #include "testbench/conform/conform_victims.h"
 #include "testbench/conform/whole_run.h"
 
@@ -45,10 +47,54 @@ struct Family {
   Conformance (*of_its_own)(const Scenario& scenario, const std::string& policy);  ///< null: whole runs only
 };
 
+/// Every number of a policy a quarter larger or, at the end of its range, smaller.
+class OtherValues final : public ParameterValues {
+ public:
+  OtherValues(const ParameterValues& values, const PolicyInfo& policy) : values_(values) {
+    for (const ParameterSpec& spec : policy.parameters) {
+      const Value* const given = values.find(spec.name);
+      if (given == nullptr && (spec.required || spec.optional)) continue;
+      if (auto other = changed(given != nullptr ? *given : spec.fallback, spec)) changed_[spec.name] = *other;
+    }
+  }
+  [[nodiscard]] const Value* find(std::string_view name) const override {
+    const auto found = changed_.find(std::string(name));
+    return found != changed_.end() ? &found->second : values_.find(name);
+  }
+
+ private:
+  static std::optional<Value> changed(const Value& value, const ParameterSpec& spec) {
+    const auto fits = [&](double number) { return number >= spec.minimum && number <= spec.maximum; };
+    if (const auto* const whole = std::get_if<std::int64_t>(&value)) {
+      const std::int64_t step = std::max<std::int64_t>(1, *whole / 4);
+      for (const std::int64_t other : {*whole + step, *whole - step})
+        if (fits(static_cast<double>(other))) return Value(other);
+    } else if (const auto* const real = std::get_if<double>(&value)) {
+      for (const double other : {*real * 1.25, *real * 0.75})
+        if (other != *real && fits(other)) return Value(other);
+    }
+    return {};
+  }
+
+  const ParameterValues& values_;
+  std::map<std::string, Value> changed_;
+};
+
+/// The part, everything of it slower.
+NandPart slower(NandPart part) {
+  for (Picoseconds& time : part.read_latency) time += time / 4;
+  for (Picoseconds& time : part.program_latency) time += time / 4;
+  part.erase_latency += part.erase_latency / 4;
+  return part;
+}
+
 Conformance of_timing(const Scenario& scenario, const std::string& policy) {
   const NandPart part = SsdConfig::from(scenario).part;
+  const NandPart other_part = slower(part);
   const ParameterValues& values = scenario.values("ssd.flash.part");
-  return conform_timing([&] { return timing_models().make(policy, values, part); }, part, scenario.seed());
+  const OtherValues others(values, *timing_models().find(policy));
+  return conform_timing([&] { return timing_models().make(policy, values, part); }, part, scenario.seed(),
+                        [&] { return timing_models().make(policy, others, other_part); });
 }
 
 Conformance of_reliability(const Scenario& scenario, const std::string& policy) {
@@ -65,6 +111,11 @@ Conformance of_victims(const Scenario& scenario, const std::string& policy) {
         return firmware::victim_family().make(policy, values, context);
       },
       scenario.seed());
+}
+
+Conformance of_scheduling(const Scenario& scenario, const std::string& policy) {
+  const ParameterValues& values = scenario.values("ssd.flash.scheduling");
+  return conform_scheduling([&] { return schedulers().make(policy, values); }, scenario.seed());
 }
 
 Conformance of_mapping(const Scenario& scenario, const std::string& policy) {
@@ -115,7 +166,7 @@ const std::array<Family, 14>& families() {
       {"victim", "firmware.gc", "policy", {}, of_victims},
       {"wear", "firmware.wear", "policy", {}, nullptr},
       {"cache", "firmware.cache", "policy", {"ssd.scm={capacity: 4 MiB}"}, nullptr},
-      {"scheduling", "ssd.flash.scheduling", "policy", {}, nullptr},
+      {"scheduling", "ssd.flash.scheduling", "policy", {}, of_scheduling},
       {"mapping", "firmware.mapping", "scheme", {}, of_mapping},
       {"ecc", "firmware.ecc", "policy", wrong_bits, of_ecc_policy},
       {"ecc-code", "firmware.ecc", "code", fixed_code, of_ecc_code},

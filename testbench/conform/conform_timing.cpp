@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <thread>
 
+#include "models/base/mixing.h"
 #include "models/nand/timing/timing_model.h"
 #include "testbench/conform/call_cost.h"
 #include "testbench/conform/conformance.h"
 #include "testbench/conform/found_by.h"
+#include "testbench/conform/in_child.h"
 #include "testbench/conform/same_number.h"
 #include "testbench/conform/sampled_operations.h"
 
@@ -262,10 +264,28 @@ class TimingChecks {
   double nanoseconds_ = 0;
 };
 
+/// Of the model's answers to operations of `part`.
+std::uint64_t digest_of(const TimingModel& model, const NandPart& part, std::uint64_t seed) {
+  SampledOperations samples(part, seed);
+  std::uint64_t digest = 0;
+  for (int i = 0; i < 1000; ++i)
+    digest = mixed(digest ^ static_cast<std::uint64_t>(model.answer(samples.next()).duration));
+  return digest;
+}
+
 }  // namespace
 
-Conformance conform_timing(const MakeTiming& make, const NandPart& part, std::uint64_t seed) {
-  return found_by<TimingChecks>(make, part, seed);
+Conformance conform_timing(const MakeTiming& make, const NandPart& part, std::uint64_t seed,
+                           const MakeTiming& other) {
+  // Alone: before any other model of this process.
+  const auto alone = other ? in_child([&] { return digest_of(*other(), part, seed); }) : std::nullopt;
+  Conformance found = found_by<TimingChecks>(make, part, seed);
+  if (!alone || !found.passed()) return found;
+  found.check("a model with other parameters answers as it does alone", [&]() -> std::string {
+    if (digest_of(*other(), part, seed) == *alone) return {};
+    return "its answers are others when a model has been made before it; something of theirs is static";
+  });
+  return found;
 }
 
 }  // namespace tlmssd

@@ -48,8 +48,11 @@ using MakeTiming = std::function<std::unique_ptr<TimingModel>()>;
 using MakeReliability = std::function<std::unique_ptr<ReliabilityModel>()>;
 
 /// Of a timing model of `part`: pure, repeatable, finite, positive, monotone where physics says so,
-/// SLC mode, cost of a call. `make` is called more than once. Takes about two seconds.
-Conformance conform_timing(const MakeTiming& make, const NandPart& part, std::uint64_t seed = 1);
+/// SLC mode, cost of a call. `make` is called more than once. Takes about two seconds. `other`, if
+/// given, makes a model with other parameters, or of a part with other latencies: it must answer as
+/// it does alone, whatever `make` has made before.
+Conformance conform_timing(const MakeTiming& make, const NandPart& part, std::uint64_t seed = 1,
+                           const MakeTiming& other = {});
 /// Of a reliability model: the same, and never better with more cycles, age or reads.
 Conformance conform_reliability(const MakeReliability& make, const NandPart& part, std::uint64_t seed = 1);
 

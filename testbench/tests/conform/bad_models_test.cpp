@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <stdexcept>
 #include <thread>
 
@@ -269,6 +270,23 @@ TEST_CASE("models that differ from one instance to the next, or cannot be made, 
       },
       changed);
   CHECK(meddling.failed("leaves the part as it is"));
+}
+
+TEST_CASE("a timing model that keeps what its first instance worked out is found", "[slow]") {
+  const NandPart part = tlc();
+  for (const bool shares : {false, true}) {
+    std::optional<double> first;
+    const auto make = [&](double factor) {
+      if (!shares) first.reset();
+      if (!first) first = factor;
+      return std::make_unique<Told>(
+          part, [kept = *first](const NandPart& p, const ArrayOperation& op) { return times(p, op, kept); });
+    };
+    const Conformance found = conform_timing([&] { return make(1); }, part, 1, [&] { return make(1.25); });
+    INFO(found.text());
+    CHECK(found.passed() == !shares);
+    CHECK(found.failed("a model with other parameters answers as it does alone") == shares);
+  }
 }
 
 TEST_CASE("a model that says where it departs from physics passes", "[slow]") {
