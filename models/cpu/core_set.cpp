@@ -127,7 +127,10 @@ Picoseconds CoreSet::duration_by_work(Stage stage, std::uint32_t times) {
   const double once = costs_->cycles(stage, work).value_or(static_cast<double>(state.cycles));
   double cycles = once * times;
   if (work.candidates > 0) cycles += costs_->choice(work.candidates).value_or(once) - once;
-  return cycle_time(static_cast<std::uint64_t>(std::llround(cycles)), clock_);
+  // Cycles of a table are means, and have fractions.
+  const double whole = std::floor(cycles);
+  const double rest = (cycles - whole) * 1e12 / static_cast<double>(clock_);
+  return cycle_time(static_cast<std::uint64_t>(whole), clock_) + std::llround(rest);
 }
 
 /// The core that is free first; of idle ones the lowest number will do.

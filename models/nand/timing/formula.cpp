@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "models/base/input_error.h"
 #include "models/base/mixing.h"
@@ -39,7 +40,7 @@ class Formula::Evaluator {
     const auto& used = expression_.used();
     for (std::size_t i = 0; i < used.size(); ++i) values_[i] = used[i]->of(op);
     const auto base = expression_.uses_base() ? static_cast<double>(data_sheet_latency(part_, op)) : 0;
-    return keeps_ ? kept(op, base) : evaluated(op, base);
+    return keeps_ ? kept(base) : evaluated(base);
   }
 
  private:
@@ -54,7 +55,7 @@ class Formula::Evaluator {
   }
 
   /// Of `values_`.
-  Picoseconds kept(const ArrayOperation& op, double base) const {
+  Picoseconds kept(double base) const {
     std::uint64_t hash = k_golden;
     for (const double value : values_) hash = mix(hash, value);
     if (expression_.uses_base()) hash = mix(hash, base);
@@ -67,19 +68,29 @@ class Formula::Evaluator {
       return answer;
     }
     if (++asked_ == k_trial) keeps_ = found_ >= k_trial / 8;
-    answer = evaluated(op, base);
+    answer = evaluated(base);
     std::copy(values_.begin(), values_.end(), key);
     if (expression_.uses_base()) key[width_ - 1] = base;
     return answer;
   }
 
-  Picoseconds evaluated(const ArrayOperation& op, double base) const {
+  Picoseconds evaluated(double base) const {
     const double time = expression_.value(values_, base);
     if (std::isfinite(time) && time >= static_cast<double>(k_longest_work))
-      throw objection("ssd.flash.part." + key_, too_long(time) + ", of the " + to_text(op));
+      throw objection("ssd.flash.part." + key_, too_long(time) + asked(base));
     if (!(time >= 0.5 && std::isfinite(time)))
-      throw objection("ssd.flash.part." + key_, fmt_value(time) + " is no latency, of the " + to_text(op));
+      throw objection("ssd.flash.part." + key_, fmt_value(time) + " is no latency" + asked(base));
     return std::llround(time);
+  }
+  /// What it has been asked for: " where cycles = 3, base = 50 us".
+  [[nodiscard]] std::string asked(double base) const {
+    std::string text;
+    const auto& used = expression_.used();
+    for (std::size_t i = 0; i < used.size(); ++i)
+      text += fmt::format("{}{} = {:g}", i == 0 ? " where " : ", ", used[i]->name, values_[i]);
+    if (expression_.uses_base())
+      text += fmt::format("{}base = {:g} us", text.empty() ? " where " : ", ", base * 1e-6);
+    return text;
   }
   static std::string fmt_value(double picoseconds) {
     return std::isfinite(picoseconds) ? std::to_string(picoseconds * 1e-6) + " us"

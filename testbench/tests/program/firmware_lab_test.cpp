@@ -296,6 +296,9 @@ TEST_CASE("cycles of stages by table", "[program]") {
   CHECK(run_with("double", "['stage, policy, cycles', 'translate, any, 7', 'translate, page, 100']") ==
         Approx(2 * constant));
   CHECK(run_with("other", "['stage, policy, cycles', 'translate, dftl, 100']") == Approx(constant));
+  // Means of measurements have fractions.
+  CHECK(run_with("fraction", "['stage, cycles', 'translate, 1.5']") == Approx(constant * 1.5 / 50));
+  CHECK(figure(folder, "fraction", "/statistics/cpu/stage_translate/mean_cycles/value") == Approx(1.5));
   // From a file, linear between its lines: 1 of entries 0 to 2.
   folder.write("costs.csv", "# a table\nstage, entries, cycles\ntranslate, 0, 50\ntranslate, 2, 250\n");
   CHECK(run_with("file", folder / "costs.csv") == Approx(3 * constant));
