@@ -283,7 +283,7 @@ TEST_CASE("firmware in C completes no command that accesses and flash operations
             [](tlmssd_host* host, tlmssd_command* command) {
               tlmssd_flash request = one_unit();
               request.command = command;
-              tlmssd_read(host, &request, done, nullptr);
+              tlmssd_erase(host, &request, done, nullptr);
               tlmssd_complete(host, command, TLMSSD_MEDIA_ERROR);
             },
             HostOpcode::read) == "firmware acme: completes a read" + charged);

@@ -57,20 +57,22 @@ class OneQueue final : public Scheduler {
 
 TEST_CASE("what is urgent and no read waits for the die, and suspends nothing") {
   schedulers().add<OneQueue<0>>("acme 1.0");
+  WrittenBench b(suspend_options("both", "all-urgent"));
+  const Picoseconds alone = b.array.bus().data_in(1).total() + 500_us + b.array.bus().status();
+  std::uint64_t suspends = 0;
+  std::uint32_t block = 0;
   for (const FlashCommand command : {FlashCommand::program, FlashCommand::erase}) {
-    WrittenBench b(suspend_options("both", "all-urgent"));
-    const Picoseconds first = b.array.bus().data_in(1).total() + 500_us + b.array.bus().status();
-    Operation program = make(b, FlashCommand::program, 0, 1, 0);
-    Operation other = make(b, command, 0, 2, 0);
+    Operation program = make(b, FlashCommand::program, 0, ++block, 0);
+    Operation other = make(b, command, 0, ++block, 0);
     run_interrupted(program, other, 200_us);
     CHECK_FALSE(program.op.suspended_for_host);
-    CHECK(program.latency() == first);
+    CHECK(program.latency() == alone);
     CHECK(other.done > program.done);
-    CHECK(b.array.channel(ChannelId{0}).counts().suspends == 0);
-    // While the program is suspended for a read it waits, too.
-    Operation again = make(b, FlashCommand::program, 0, 3, 0);
+    CHECK(b.array.channel(ChannelId{0}).counts().suspends == suspends);
+    // While a program is suspended for a read it waits, too.
+    Operation again = make(b, FlashCommand::program, 0, ++block, 0);
     Operation read = make(b, FlashCommand::read, 0, 0, 0);
-    Operation behind = make(b, FlashCommand::erase, 0, 4, 0);
+    Operation behind = make(b, FlashCommand::erase, 0, 7, 0);
     read.then = [&](Operation& /*self*/) { CHECK(again.done < 0); };
     submit(again);
     b.event_queue.run_until(b.event_queue.now() + 200_us);
@@ -79,6 +81,7 @@ TEST_CASE("what is urgent and no read waits for the die, and suspends nothing") 
     b.run();
     CHECK(again.op.suspended_for_host);
     CHECK(behind.done > again.done);
+    CHECK(b.array.channel(ChannelId{0}).counts().suspends == ++suspends);
   }
 }
 
