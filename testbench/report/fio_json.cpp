@@ -29,18 +29,20 @@ std::uint64_t fio_bin(std::uint64_t ns) {
   return ((ns >> shift) << shift) + (std::uint64_t{1} << (shift - 1));
 }
 
-Json latency_object(const Histogram& histogram, bool distribution) {
+/// Percentiles are those of report.json: of the slowest commands exactly.
+Json latency_object(const OperationMeasurement& operation) {
+  const Histogram& histogram = operation.latency();
   Json json = {{"min", whole_nanoseconds(histogram.minimum())},
                {"max", whole_nanoseconds(histogram.maximum())},
                {"mean", histogram.mean() * 1e-3},
                {"stddev", histogram.deviation() * 1e-3},
                {"N", histogram.count()}};
-  if (!distribution || histogram.count() == 0) return json;
+  if (histogram.count() == 0) return json;
   static constexpr std::array<double, 17> k_list = {1,  5,  10, 20, 30,   40,   50,    60,   70,
                                                     80, 90, 95, 99, 99.5, 99.9, 99.95, 99.99};
   for (const double percent : k_list) {
     json["percentile"][fmt::format("{:.6f}", percent)] =
-        whole_nanoseconds(histogram.percentile(percent / 100));
+        whole_nanoseconds(operation.percentile(percent / 100));
   }
   std::map<std::uint64_t, std::uint64_t> bins;
   histogram.for_each([&](Picoseconds low, Picoseconds high, std::uint64_t count) {
@@ -138,9 +140,9 @@ Json direction_object(const LoadMeasurement& load, const Group& group, Direction
                {"total_ios", done.commands},
                {"short_ios", 0},
                {"drop_ios", 0}};
-  json["slat_ns"] = latency_object(Histogram(), false);
-  json["clat_ns"] = latency_object(operation.latency(), true);
-  json["lat_ns"] = latency_object(operation.latency(), true);
+  json["slat_ns"] = latency_object({});
+  json["clat_ns"] = latency_object(operation);
+  json["lat_ns"] = latency_object(operation);
   Samples bandwidth;
   Samples iops;
   if (used) {
@@ -245,7 +247,7 @@ Json job_object(const RunFacts& facts, const Measurement& measurement, std::size
   job["trim"] = direction_object(load, group, k_trim);
   const OperationMeasurement& flush = load.operation(HostOpcode::flush);
   const std::uint64_t flushes = flush.count() + load.untimed(HostOpcode::flush).count();
-  job["sync"] = {{"total_ios", flushes}, {"lat_ns", latency_object(flush.latency(), true)}};
+  job["sync"] = {{"total_ios", flushes}, {"lat_ns", latency_object(flush)}};
   job["job_runtime"] = milliseconds(runtime);
   job["usr_cpu"] = 0.0;
   job["sys_cpu"] = 0.0;

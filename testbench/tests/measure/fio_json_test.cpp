@@ -224,6 +224,30 @@ TEST_CASE("figures of fio.json are those that a few commands come to by hand") {
   CHECK(number(fio["disk_util"][0]["util"]) == Approx(100.0 * 15 / 16));
 }
 
+TEST_CASE("percentiles of fio.json are those of the report, of the slowest commands exactly") {
+  Measurement m({"a"});
+  Picoseconds now = 0;
+  for (std::int64_t i = 0; i < 5000; ++i) {
+    const Picoseconds latency = 1'000'000 + i * i * 37'000;
+    m.submitted(0, now);
+    Ledger ledger(now);
+    ledger.charge(Cause::sense, now + latency);
+    m.record({HostOpcode::read, HostStatus::success, 0, 0, 0, 4096, now, now + latency, &ledger});
+    now += latency;
+  }
+  m.finish(now);
+  const Json fio = fio_json(RunFacts{}, m);
+  const Json report = build_report(RunFacts{}, m, Json::object());
+  const Json& read = report["results"]["loads"][0]["operations"]["read"]["latency"];
+  for (const std::string percent : {"50", "90", "99", "99.9", "99.99"}) {
+    INFO(percent);
+    const auto told = read["p" + percent].get<double>();
+    const Json& percentile = fio["jobs"][0]["read"]["clat_ns"]["percentile"];
+    const std::string name = percent + (percent.size() > 2 ? "" : ".");
+    CHECK(percentile[name + std::string(9 - name.size(), '0')] == static_cast<std::uint64_t>(told));
+  }
+}
+
 TEST_CASE("bins of fio.json are fio's, a nanosecond each up to 128") {
   Measurement m({"a"});
   for (const Picoseconds latency : {100'000, 500'500, 1'000'000}) {
