@@ -16,6 +16,19 @@ namespace tlmssd {
 
 namespace {
 
+/// Says of a lifetime that is reckoned from too little by which advice it is.
+void mark_lifetime(const std::vector<Advice>& advice, nlohmann::ordered_json& report) {
+  std::string not_settled;
+  for (const Advice& one : advice)
+    if (leaves_lifetime_open(one.name)) not_settled += (not_settled.empty() ? "" : ", ") + one.name;
+  if (not_settled.empty() || !report.contains("lifetime")) return;
+  report["lifetime"]["not_settled"] = {
+      {"value", not_settled},
+      {"unit", ""},
+      {"doc",
+       "advice by which write amplification has not settled: what is reckoned from this run is no forecast"}};
+}
+
 constexpr double k_all_of_it = 0.99;  ///< shares of the drive rarely come out whole
 
 /// Bytes that the loads of one job write, between them.
@@ -271,7 +284,8 @@ ChosenLimits Run::chosen_limits() const {
   return limits;
 }
 
-/// A shortened run means nothing, and is not advised on. Other firmware has none of our own's keys.
+/// A shortened run means nothing, and is not advised on; nor is one that was cut off, whose lifetime
+/// may be reckoned from too little all the same. Other firmware has none of our own's keys.
 void Run::advise_on(nlohmann::ordered_json& report) {
   const bool own_firmware = simulation_->ssd().own_ftl() != nullptr;
   report["findings"] = nlohmann::ordered_json::array();
@@ -281,19 +295,14 @@ void Run::advise_on(nlohmann::ordered_json& report) {
                                   {"look_at", own_firmware ? one.look_at_all() : one.look_at}});
   report["advice"] = nlohmann::ordered_json::array();
   if (interrupted_) report["partial"] = interrupted_->what();
-  if (options_.short_form || interrupted_) return;
-  std::string not_settled;
-  for (const Advice& one : advise(report, adviser_facts(), silenced_)) {
+  const bool silent = options_.short_form || interrupted_;
+  if (silent && !report.contains("lifetime")) return;
+  const std::vector<Advice> advice = advise(report, adviser_facts(), silenced_);
+  mark_lifetime(advice, report);
+  if (silent) return;
+  for (const Advice& one : advice)
     report["advice"].push_back({{"name", one.name}, {"text", one.text}, {"look_at", one.look_at}});
-    advised_ = true;
-    if (leaves_lifetime_open(one.name)) not_settled += (not_settled.empty() ? "" : ", ") + one.name;
-  }
-  if (not_settled.empty() || !report.contains("lifetime")) return;
-  report["lifetime"]["not_settled"] = {
-      {"value", not_settled},
-      {"unit", ""},
-      {"doc",
-       "advice by which write amplification has not settled: what is reckoned from this run is no forecast"}};
+  advised_ = advised_ || !advice.empty();
 }
 
 }  // namespace tlmssd

@@ -89,6 +89,22 @@ TEST_CASE("a signal ends a run, which leaves nothing behind but what it has meas
   }
 }
 
+TEST_CASE("the lifetime of a run that is interrupted says that it is reckoned from too little", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(ssd: {flash: {user_capacity: 16 GiB}}
+load: {rw: randwrite, bs: 4k, iodepth: 8, loops: 1000}
+)");
+  const auto run = start(folder, {"run", scenario, "-o", folder / "out"});
+  wait_for_run(folder.path());
+  run->signal(SIGINT);
+  const Outcome outcome = run->wait();
+  CHECK(outcome.code == 128 + SIGINT);
+  CHECK_THAT(outcome.out, Catch::Contains("too little to tell"));
+  const auto report = nlohmann::ordered_json::parse(read_file(folder.path() / "out" / "report.json"));
+  CHECK(report["lifetime"]["not_settled"]["value"] == "short-for-amplification");
+  CHECK(report["advice"].empty());
+}
+
 TEST_CASE("a run under timeout, which sends its signal twice, leaves nothing behind", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_endless.front().second);
