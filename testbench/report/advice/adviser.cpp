@@ -104,8 +104,10 @@ const std::vector<AdviserRule>& rules() {
        Judges::drive,
        {Figure::amplification}},
       {"reads-not-cached",
-       fmt::format("{} of what reads might have brought into the cache, or more, found no room there",
-                   percent(k_share_not_copied)),
+       fmt::format(
+           "{} of what reads might have brought into the cache, or more, and {} of all that they looked "
+           "up, found no room there",
+           percent(k_share_not_copied), percent(k_share_of_reads)),
        reads_not_cached,
        Judges::commands,
        {}},

@@ -24,6 +24,7 @@ inline constexpr double k_share_unwritten = 0.01;
 inline constexpr double k_share_of_waits = 0.01;
 inline constexpr double k_turnovers = 1;
 inline constexpr double k_share_not_copied = 0.5;
+inline constexpr double k_share_of_reads = 0.1;  ///< from which on what the cache does not take in matters
 inline constexpr double k_share_found_free = 0.2;
 inline constexpr double k_blocks_of_spare = 8;
 inline constexpr double k_share_of_pslc_lost = 0.5;

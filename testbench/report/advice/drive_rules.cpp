@@ -92,9 +92,12 @@ void reads_not_cached(const Evidence& e) {
   if (cache == nullptr || find_value(*cache, "copies skipped") == nullptr) return;
   const double skipped = number_in(*cache, "copies skipped");
   const double all = skipped + number_in(*cache, "copies in");
-  if (all == 0 || skipped < k_share_not_copied * all) return;
+  const double reads = number_in(*cache, "reads");
+  if (all == 0 || skipped < k_share_not_copied * all || skipped < k_share_of_reads * reads) return;
   const std::string found = fmt::format(
-      "{} of what reads might have brought into the cache found no room there: ", share_text(skipped / all));
+      "{} of what reads might have brought into the cache, for {} of what they looked up, found no room "
+      "there: ",
+      share_text(skipped / all), share_text(skipped / reads));
   if (e.facts.copies_wait) {
     e.say(found + "a read that needs more than an eighth of the cache does not wait for room",
           "firmware.cache.capacity");

@@ -383,6 +383,19 @@ TEST_CASE("reads that are not cached: who does not wait, or is too large to wait
     CHECK(look_at({"firmware.cache.copy_waits=false", "firmware.cache.policy=" + policy}) == "nothing");
 }
 
+TEST_CASE("a cache that holds nearly all that is read is not told of the few others", "[program]") {
+  const auto advice = [](const std::string& distribution) {
+    const Json report = run_with({"firmware.cache={policy: lru, medium: dram, capacity: 8 MiB}",
+                                  "load.random_distribution=" + distribution});
+    CHECK(report["statistics"]["firmware"]["cache"]["copies_skipped"]["value"].get<double>() > 100);
+    std::set<std::string> names;
+    for (const Json& one : report["advice"]) names.insert(one["name"]);
+    return names;
+  };
+  CHECK(advice("zoned:98/2:2/98").count("reads-not-cached") == 0);
+  CHECK(advice("zoned:60/2:40/98").count("reads-not-cached") == 1);
+}
+
 TEST_CASE("the adviser names targets of percentiles beyond which no command lies", "[program]") {
   const auto told = [](const std::string& metric, const std::string& commands) {
     const Json report = run_with({"load.rw=randread", "load.ramp_requests=0", "load.number_ios=" + commands,
