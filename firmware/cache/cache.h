@@ -60,6 +60,8 @@ class Cache final : public Layer, public Evictions {
   [[nodiscard]] Bytes capacity() const { return capacity_; }
   /// Bytes in which its memory is given out.
   [[nodiscard]] Bytes grain() const { return store_.grain(); }
+  /// Whether lines go before others need their room.
+  [[nodiscard]] bool keeps_room() const { return keep_free_ > 0; }
   /// DRAM that it takes behind the write buffer.
   [[nodiscard]] Bytes dram_bytes() const { return non_volatile() ? 0 : capacity_; }
 

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "firmware/blocks/block_pool.h"
+#include "firmware/cache/cache.h"
 #include "firmware/core/feature_info.h"
 #include "models/base/quantity_text.h"
 #include "models/base/suggest.h"
@@ -256,7 +257,12 @@ ChosenLimits Run::chosen_limits() const {
       .host_seconds = static_cast<double>(simulation_->host_cost()) * 1e-12,
       .memory_in_order = !config.dram_memory.foreign() && config.dram.arbitration == k_in_order,
       .queue_depth = key_of_queue_depth()};
+  for (const Picoseconds latency : config.part.program_latency)
+    limits.program_seconds +=
+        static_cast<double>(latency) * 1e-12 / static_cast<double>(config.part.program_latency.size());
   limits.demands = demands();
+  const firmware::Ftl* const ftl = simulation_->ssd().own_ftl();
+  limits.cache_keeps_room = ftl != nullptr && ftl->cache() != nullptr && ftl->cache()->keeps_room();
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;
@@ -284,8 +290,9 @@ ChosenLimits Run::chosen_limits() const {
   return limits;
 }
 
-/// A shortened run means nothing, and is not advised on; nor is one that was cut off, whose lifetime
-/// may be reckoned from too little all the same. Other firmware has none of our own's keys.
+/// A shortened run means nothing, and is not advised on; nor is one that was cut off, whose
+/// lifetime may be reckoned from too little all the same. Other firmware has none of our own's
+/// keys.
 void Run::advise_on(nlohmann::ordered_json& report) {
   const bool own_firmware = simulation_->ssd().own_ftl() != nullptr;
   report["findings"] = nlohmann::ordered_json::array();

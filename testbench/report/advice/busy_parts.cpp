@@ -238,6 +238,19 @@ double MeasuredDrive::held() const {
   return dies > 0 ? 1 - busy("die arrays") / dies : 0;
 }
 
+double MeasuredDrive::channels_held() const {
+  return busy("channels") / channels_work_;
+}
+
+std::optional<MeasuredDrive::Access> MeasuredDrive::access_to(std::string_view label) const {
+  const char* const name = label == "bus" ? "bus" : label == "DRAM" ? "dram" : "scm";
+  const nlohmann::ordered_json* const memory = find_group(statistics, name);
+  if (memory == nullptr || find_value(*memory, "mean wait") == nullptr) return {};
+  const double accesses = number_in(*memory, "reads") + number_in(*memory, "writes");
+  if (accesses == 0) return {};
+  return Access{number_in(*memory, "mean wait"), busy(label) * measured_ * whose_part_ / accesses};
+}
+
 double MeasuredDrive::share_of_transfers() const {
   const double most = std::max({busy("channels"), busy("gangs"), busy("bus"), busy("DRAM")});
   const double left = std::clamp((1 - most) / (1 - k_moves_much), 0.0, 1.0);

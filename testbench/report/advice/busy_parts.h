@@ -106,6 +106,15 @@ struct MeasuredDrive {
   [[nodiscard]] std::optional<Resource> limiting(const Utilisation& use) const;
   /// Of the time in which dies are taken, the share in which their arrays rest.
   [[nodiscard]] double held() const;
+  /// Of the time, what channels are taken, be it while data come out of memory.
+  [[nodiscard]] double channels_held() const;
+  /// Seconds that an access to this memory, or to the bus, waits for others, and that it takes
+  /// itself, on average; nothing: that is not known.
+  struct Access {
+    double waits;
+    double takes;
+  };
+  [[nodiscard]] std::optional<Access> access_to(std::string_view label) const;
   /// Of a wait for dies, what is one for data on their way in or out: the time in which arrays
   /// rest, and the more of the rest the less what moves the data has left to give.
   [[nodiscard]] double share_of_transfers() const;

@@ -42,8 +42,10 @@ struct ChosenLimits {
   bool own_firmware = true;     ///< the program's own, which programs for flushes and force unit access alone
   bool pins_stages = false;     ///< to some of the cores (ssd.cpu.assignment)
   double erase_seconds = 0;     ///< of a block
+  double program_seconds = 0;   ///< of a page, on average
   double host_seconds = 0;      ///< of the host's processor, that software there takes for each command
-  bool memory_in_order = false;  ///< a short access to DRAM waits for all of a long one (arbitration)
+  bool cache_keeps_room = false;  ///< lines go before others need their room
+  bool memory_in_order = false;   ///< a short access to DRAM waits for all of a long one (arbitration)
   /// The drive's parameter that limits how many commands are under way; empty: none that loads
   /// would exceed.
   std::string commands_under_way = "";

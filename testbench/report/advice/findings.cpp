@@ -402,14 +402,16 @@ void saturated_dies(const MeasuredDrive& drive, std::vector<Finding>& found) {
   if (std::any_of(found.begin(), found.end(),
                   [&](const Finding& one) { return remedy.cause.find(one.cause) != std::string::npos; }))
     return;
-  found.push_back({remedy.cause,
-                   fmt::format("the dies: {} of {} busy, {} for {}; without that {} {:.1f} times {}",
-                               share_text(dies), drive.time, share_text(remedy.share), remedy.cause,
-                               remedy.cause == k_rewrites ? "about" : "at most",
-                               times_the_rate(std::max(dies - remedy.without, busiest_beside(remedy, drive)),
-                                              remedy, drive),
-                               drive.rate),
-                   remedy.look_at, remedy.look_at_firmware});
+  // More dies have less to do of all that they do, not of their longest work alone.
+  const double left = remedy.more_dies ? 0 : dies - remedy.without;
+  found.push_back(
+      {remedy.cause,
+       fmt::format("the dies: {} of {} busy, {} for {}; {} {} {:.1f} times {}", share_text(dies), drive.time,
+                   share_text(remedy.share), remedy.cause,
+                   remedy.more_dies ? "with more dies on the channels" : "without that",
+                   remedy.cause == k_rewrites ? "about" : "at most",
+                   times_the_rate(std::max(left, busiest_beside(remedy, drive)), remedy, drive), drive.rate),
+       remedy.look_at, remedy.look_at_firmware});
 }
 
 /// Mapping pages that are written in parts are programmed as wholes. Whether they are: more of them

@@ -6,9 +6,11 @@
 // but for rewrites of regions an estimate. Of a latency it is told what the ledger does not charge
 // to the cause. That is no bound: other waits may take its place, and waits behind others shrink
 // with what these take. A wait for the write buffer or in the host's queue is explained by what
-// keeps the busiest resource busy, by the utilisation law; where all are idle half of the time, by
-// the limit itself. Dies that are busy without a queue limit by the time that they take, not by
-// their number. Programs that hold little of what the host wrote are told with what makes them so.
+// keeps the busiest resource busy, by the utilisation law, of memory only where accesses wait for
+// one another; where all are idle half of the time, by the limit itself. Latencies of link and
+// memory are told apart from what bandwidth shortens. Dies that are busy without a queue limit by
+// the time that they take, not by their number. Programs that hold little of what the host wrote
+// are told with what makes them so.
 #pragma once
 
 #include <nlohmann/json.hpp>

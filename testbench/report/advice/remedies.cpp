@@ -202,7 +202,9 @@ Remedy of_error_correction() {
 }
 
 Remedy of_further_senses() {
-  return {k_further_senses, "ssd.flash.ecc", 0, "firmware.ecc", 0, 0, true};
+  Remedy remedy = {k_further_senses, "ssd.flash.ecc", 0, "firmware.ecc"};
+  remedy.takes_its_own = true;
+  return remedy;
 }
 
 /// What dies do.
@@ -288,34 +290,86 @@ Remedy of_programs_at_limit(const MeasuredDrive& drive) {
   return {"the limit of programs under way", "", 0, both};
 }
 
+bool is_memory(std::string_view label) {
+  return label == "bus" || label == "DRAM" || label.starts_with("SCM");
+}
+
+/// Whether programs that make room in a buffer or a cache may wait for this. What is busy with the
+/// host's own accesses to memory, one after another, does not hold them up: these hardly wait.
+bool delays_programs(const Utilisation& use, const MeasuredDrive& drive) {
+  const std::string& label = use.label;
+  constexpr double k_hardly = 0.5;  // of what they take: what they would at random, at half load
+  if (is_memory(label)) {
+    const std::optional<MeasuredDrive::Access> access = drive.access_to(label);
+    return !access || access->waits >= k_hardly * access->takes;
+  }
+  const bool of_flash =
+      label == "dies" || label == "channels" || label == "gangs" || label.ends_with(" decoders");
+  return of_flash || load_of(use) >= k_busy_resource;
+}
+
+/// Of channels that are taken all the time, the part in which memory has yet to bring the data of
+/// programs.
+double brought_by_memory(const MeasuredDrive& drive) {
+  const double held = drive.channels_held();
+  return held >= k_busy_resource ? 1 - drive.busy("channels") / held : 0;
+}
+
+/// Channels, and the memory that they wait for, by turns.
+std::vector<Remedy> of_channels_and_memory(const MeasuredDrive& drive) {
+  std::vector<Remedy> both = {of_channels(drive), of_busiest(drive, {"bus", "DRAM"})};
+  both[1].share = brought_by_memory(drive);
+  both[0].share = 1 - both[1].share;
+  return both;
+}
+
 /// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
-/// Nothing: all are idle for most of the time.
-std::vector<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker, bool for_programs) {
+/// Nothing: all are idle for most of the time. `for_room`: of what makes room alone.
+std::vector<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker, bool for_programs,
+                               bool for_room) {
+  constexpr double k_hardly_any = 0.1;
+  const double by_memory = brought_by_memory(drive);
   const auto busiest = [&](const auto& measure, double least) {
     const Utilisation* result = nullptr;
     for (const Utilisation& use : drive.uses) {
       if (measure(use) <= (result == nullptr ? least : measure(*result))) continue;
+      if (for_room && !delays_programs(use, drive)) continue;
       if (use.label == "dies" || drive.limiting(use)) result = &use;
     }
     return result;
   };
   if (for_programs && drive.programs_at_limit() >= k_busy_resource &&
       busiest(load_of, k_busy_resource) == nullptr)
-    return {of_programs_at_limit(drive)};
+    return by_memory > 0 ? of_channels_and_memory(drive) : std::vector<Remedy>{of_programs_at_limit(drive)};
   const Utilisation* use = busiest(load_of, k_idle);
   if (use == nullptr) use = busiest([](const Utilisation& one) { return one.highest(); }, k_idle);
   if (use == nullptr) return {};
   if (use->label == "dies") return shared_out(drive, works_of_dies(drive, asker));
+  if (use->label == "channels" && by_memory > k_hardly_any) return of_channels_and_memory(drive);
   return {with_ties(use->label, drive)};
 }
 
-/// Room in the cache: reads wait for it where they are told to.
+/// Room in the cache: reads wait for it where they are told to. In a cache that keeps none a write
+/// waits until what it drives out is in flash, however large the cache is.
 Remedy of_cache(const MeasuredDrive& drive, const Asker& asker) {
+  if (!asker.reads && !drive.limits.cache_keeps_room)
+    return {"evictions from a full cache", "ssd.flash.part.program_latency", 0, "firmware.cache.policy"};
   const Json* const cache = find_group(drive.statistics, "cache");
   const Json* const medium = cache == nullptr ? nullptr : find_value(*cache, "medium");
   const bool in_scm = medium != nullptr && (*medium)["value"] == "SCM";
   return {"room in the cache", in_scm ? "ssd.scm.capacity" : "", 0,
           asker.reads ? "firmware.cache.copy_waits or firmware.cache.capacity" : "firmware.cache.capacity"};
+}
+
+/// Of a write's wait for room in a cache in SCM, which is the busiest: what drives lines out waits
+/// for that, and then takes its time in flash.
+std::vector<Remedy> with_evictions(Remedy memory, const MeasuredDrive& drive, const Asker& asker) {
+  const std::optional<MeasuredDrive::Access> access = drive.access_to("SCM");
+  if (!access || drive.limits.program_seconds == 0) return {memory};
+  memory.share = access->waits / (access->waits + drive.limits.program_seconds);
+  Remedy evictions = of_cache(drive, asker);
+  evictions.share = 1 - memory.share;
+  return {memory, evictions};
 }
 
 /// Whether the queue of SATA stands for commands that run alone for most of the time, and for more
@@ -333,7 +387,12 @@ std::vector<Remedy> of_wait(const std::string& cause, const MeasuredDrive& drive
     return {of_alone(drive, "", asker.load)};
   const bool for_programs =
       !asker.reads || cause == "buffer wait" || cause == "cache wait" || cause == "LBA hazard wait";
-  if (std::vector<Remedy> busiest = bottleneck(drive, asker, for_programs); !busiest.empty()) return busiest;
+  const bool for_room = cause == "buffer wait" || cause == "cache wait";
+  if (std::vector<Remedy> busiest = bottleneck(drive, asker, for_programs, for_room); !busiest.empty()) {
+    const bool of_scm = busiest.size() == 1 && busiest.front().cause.ends_with("the SCM");
+    if (cause == "cache wait" && of_scm && !asker.reads) return with_evictions(busiest.front(), drive, asker);
+    return busiest;
+  }
   if (cause == "buffer wait") return {{"room in the write buffer", "", 0, "firmware.buffer.capacity"}};
   if (cause == "cache wait") return {of_cache(drive, asker)};
   if (cause == "load limit") return {own_limit(drive, asker)};
@@ -491,6 +550,7 @@ Remedy of_dies(const MeasuredDrive& drive, const Asker& asker) {
   Remedy work = longest.remedy;
   const bool retried = work.cause == of_error_correction().cause;
   work.takes_its_own = longest.takes_its_own;
+  work.more_dies = work.look_at == k_more_dies && work.cause != k_rewrites;
   work.share = longest.time;
   work.without = retried && !senses_of(drive).alike ? drive.dies_busy_with("read") : longest.time;
   if (work.cause == k_rewrites) work.without = without_rewrites(drive);

@@ -25,6 +25,7 @@ struct Remedy {
   std::string look_at_firmware = "";
   double without = 0;          ///< of the time, what is free without it at most
   double along = 0;            ///< beside `share`: waits for its own data, which end with it
+  bool more_dies = false;      ///< look_at is more dies, over which all that they do is spread
   bool takes_its_own = false;  ///< channels, bus, DRAM and decoders have less to do without it, too
 };
 

@@ -356,7 +356,7 @@ TEST_CASE("waits for cleaning of the log-structured host layer are no time that 
     const Json limit = finding(report, "the dies: ");
     INFO(limit.dump());
     const double most = most_times(limit);
-    CHECK(most == Approx(1 / left_of(limit)).margin(k_as_written));
+    CHECK(most > 1 / left_of(limit) - k_as_written);  // more dies shorten the rest, too
     const Json half = run_with({settings[0], "ssd.flash.part.program_latency=[375 us]"}, text);
     CHECK(rate(half) > 1.5 * rate(report));
     CHECK(rate(half) < most * rate(report));

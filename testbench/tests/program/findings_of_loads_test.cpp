@@ -329,7 +329,7 @@ TEST_CASE("no more is promised to a load than it asks for", "[program]") {
     double largest = 0;
     for (const Json& one : report["findings"]) {
       const std::string text = one["text"];
-      const std::string at_most = "without that at most ";
+      const std::string at_most = " at most ";
       if (text.find(at_most) != std::string::npos)
         largest = std::max(largest, std::stod(text.substr(text.find(at_most) + at_most.size())));
     }

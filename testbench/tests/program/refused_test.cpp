@@ -223,9 +223,9 @@ TEST_CASE("what is proposed is near, does by itself, and brings up no complaint 
       settings.push_back(setting(error));
     return settings;
   };
-  using Settings = std::vector<std::string>;
-  CHECK(proposed("adjacent.yaml") == Settings{"firmware.mapping.adjacent=18"});
-  CHECK(proposed("file-size-of-loads.yaml") == Settings{"file_cache.file_size=64 KiB"});
+  using Sets = std::vector<std::string>;
+  CHECK(proposed("adjacent.yaml") == Sets{"firmware.mapping.adjacent=18"});
+  CHECK(proposed("file-size-of-loads.yaml") == Sets{"file_cache.file_size=64 KiB"});
   const fs::path two = k_source / "testbench/fuzz/corpus/refused/two-that-hide-each-other.yaml";
   for (const std::string& one : proposed(two.filename()))
     CHECK_FALSE(is_about(errors(folder, two, {one}), one.substr(0, one.find('='))));

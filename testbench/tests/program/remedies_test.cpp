@@ -57,6 +57,76 @@ load: {rw: write, bs: 128k, iodepth: 32, ramp_requests: 100, number_ios: 600}
         "programs of host data");
 }
 
+TEST_CASE("channels that wait for memory are named with it, not the limit of programs under way",
+          "[program]") {
+  const std::string text = R"(ssd:
+  host: {link: pcie3x4, lba_size: 4 KiB}
+  flash: {user_capacity: 32 GiB, channels: 2, ways: 64, bus: 800 MT/s, spare_factor: 20 %, part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 144}}
+firmware: {buffer: {capacity: 32 MiB}}
+load: {rw: write, bs: 128k, iodepth: 4, io_size: 1g, ramp_requests: 1000}
+)";
+  const Json report = run_with({}, text);
+  const Json named = finding(report, "p99.9 of write");
+  INFO(named.dump());
+  CHECK(named["cause"] == "the flash channels");
+  CHECK(share_told(named, "the DRAM") > 0.1);
+  const auto times = [&](const std::string& setting) {
+    return iops_of(run_with({setting}, text), "write") / iops_of(report, "write");
+  };
+  CHECK(times("firmware.allocation.programs_per_pu=8") < 1.02);
+  CHECK(times("ssd.flash.bus=1600 MT/s") > 1.1);
+  CHECK(times("ssd.dram.bandwidth=50 GB/s") > 1.1);
+}
+
+TEST_CASE("what waits for room in a full cache is told what makes it, not which memory is busy",
+          "[program]") {
+  const std::string text = R"(ssd:
+  host: {link: pcie3x4, lba_size: 4 KiB}
+  flash: {user_capacity: 1 GiB, channels: 2, ways: 2, bus: 800 MT/s, spare_factor: 20 %, part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 144}}
+  scm: {capacity: 64 MiB, program_latency: 10 us}
+firmware: {buffer: {capacity: 2 MiB}, cache: {policy: lru, medium: scm, capacity: 64 MiB}}
+precondition: [{fill: 100 %}, {overwrite: 4x, region: 2 %}]
+load: {rw: randwrite, bs: 4k, iodepth: 1, size: 2 %, io_size: 80m}
+)";
+  for (const std::string latency : {"10 us", "30 us"}) {
+    const std::string scm = "ssd.scm.program_latency=" + latency;
+    const Json report = run_with({scm}, text);
+    const Json named = finding(report, "p99.9 of write");
+    INFO(named.dump());
+    CHECK(named["cause"] == "evictions from a full cache");
+    CHECK(named["look_at"] == "ssd.flash.part.program_latency or firmware.cache.policy");
+    const auto part = [&](const Settings& settings) {
+      return tail_of(run_with(also({scm}, settings), text), "write") / tail_of(report, "write");
+    };
+    CHECK(part({"ssd.flash.part.program_latency=[100 us]"}) < 0.25);
+    CHECK(part({"firmware.cache.policy=read-write"}) < 0.1);
+    CHECK(part({"ssd.scm.program_latency=1 ns"}) > 0.9);
+  }
+  // Behind many others it waits for the SCM, too.
+  const Json deep = finding(run_with({"load.iodepth=32"}, text), "p99.9 of write");
+  INFO(deep.dump());
+  CHECK(share_told(deep, "the SCM") > 0.3);
+  CHECK(share_told(deep, "evictions from a full cache") > 0.3);
+}
+
+TEST_CASE("more dies bring no more than they are said to, also where reads wait for programs", "[program]") {
+  const std::string text = R"(ssd:
+  host: {link: pcie4x4, lba_size: 4 KiB}
+  flash: {user_capacity: 2 GiB, channels: 4, ways: 2, bus: 1200 MT/s, spare_factor: 20 %, part: {planes: 1, pages_per_block: 64, page_size: 16 KiB, read_latency: [60 us], program_latency: [700 us], erase_latency: 3 ms}}
+firmware: {buffer: {capacity: 2 MiB}}
+precondition: [{fill: 100 %, order: sequential}]
+load: {rw: randrw, rwmixread: 70, bs: 4k, iodepth: 32, number_ios: 30000, ramp_requests: 3000}
+)";
+  const Json report = run_with({}, text);
+  const Json named = finding(report, "the dies");
+  INFO(named.dump());
+  CHECK(named["cause"] == "programs of host data");
+  const double gain = iops_of(run_with({"ssd.flash.ways=32"}, text), "read") / iops_of(report, "read");
+  CHECK(gain > 2.5);
+  CHECK(most_times(named) >= gain);
+  CHECK(most_times(named) < 2 * gain);
+}
+
 TEST_CASE("the limit of copies under way is named beside it where drives collect", "[program]") {
   const std::string text = R"(ssd:
   host: {link: pcie3x4, lba_size: 4 KiB}
