@@ -151,6 +151,16 @@ Picoseconds Link::send_small(LinkDirection direction, Picoseconds now, Picosecon
   return used.small;
 }
 
+Picoseconds Link::latency_of(Bytes to_device, Bytes to_host) const {
+  if (kind_ == LinkKind::pcie)  // doorbell, fetch of the entry and of data, completion
+    return latency_ + round_trip() + (to_device > 0 ? round_trip() : 0) + arrival();
+  Bytes frames = 3;  // Register H2D and D2H, Set Device Bits
+  for (const auto& [direction, data] :
+       {std::pair(LinkDirection::to_device, to_device), std::pair(LinkDirection::to_host, to_host)})
+    if (data > 0) frames += data_frames(data) + control_frames(direction, data);
+  return static_cast<Picoseconds>(frames) * handshake_;
+}
+
 Link::Fetch Link::fetch(Picoseconds now, Bytes data) {
   static const Size k_nothing{};
   const bool sata = kind_ == LinkKind::sata;

@@ -90,6 +90,9 @@ class Link {
     return completion_;
   }  ///< entry and interrupt, or Set Device Bits
 
+  /// What link_latency takes of a command with so many bytes each way, when nothing holds it up.
+  [[nodiscard]] Picoseconds latency_of(Bytes to_device, Bytes to_host) const;
+
   /// The fetch of a submission entry and then `data` bytes of write payload.
   struct Fetch {
     Picoseconds entry;       ///< the entry has arrived

@@ -108,6 +108,7 @@ class Run {
   [[nodiscard]] bool drawn_steady() const;
   [[nodiscard]] bool came_to_rest() const;
   [[nodiscard]] std::string unlike_steady(const Load& load) const;
+  [[nodiscard]] LinkLatency link_latency_of(std::size_t load) const;
   [[nodiscard]] ChosenLimits chosen_limits() const;
   [[nodiscard]] std::vector<DemandOfLoad> demands() const;
   [[nodiscard]] std::string key_of_queue_depth() const;

@@ -1,5 +1,6 @@
 // What the report advises: what is known of the scenario and the drive, for findings and adviser.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "firmware/core/feature_info.h"
 #include "models/base/quantity_text.h"
 #include "models/base/suggest.h"
+#include "models/host/link.h"
 #include "testbench/app/run.h"
 #include "testbench/report/advice/findings.h"
 
@@ -242,6 +244,29 @@ std::vector<DemandOfLoad> Run::demands() const {
   return all;
 }
 
+/// What the link's latency takes of each command of a load, by the mean size of its commands.
+LinkLatency Run::link_latency_of(std::size_t load) const {
+  const Link link(simulation_->ssd().config().host);
+  LinkLatency latency{.load = loads_[load].name};
+  std::array<double, 2> time{};  // of others and of reads
+  std::array<double, 2> commands{};
+  for (std::size_t i = 0; i < k_opcodes; ++i) {
+    const auto opcode = static_cast<HostOpcode>(i);
+    const OperationMeasurement& operation = measurement_->load(load).operation(opcode);
+    if (operation.count() == 0) continue;
+    constexpr Bytes k_ranges = 16;  // of a trim
+    const Bytes mean = operation.bytes() / operation.count();
+    const bool reads = opcode == HostOpcode::read;
+    const Bytes in = opcode == HostOpcode::write ? mean : opcode == HostOpcode::trim ? k_ranges : 0;
+    const auto count = static_cast<double>(operation.count());
+    time[reads ? 1 : 0] += count * static_cast<double>(link.latency_of(in, reads ? mean : 0));
+    commands[reads ? 1 : 0] += count;
+  }
+  if (commands[0] > 0) latency.of_others = time[0] / commands[0] * 1e-12;
+  if (commands[1] > 0) latency.of_reads = time[1] / commands[1] * 1e-12;
+  return latency;
+}
+
 ChosenLimits Run::chosen_limits() const {
   const SsdConfig& config = simulation_->ssd().config();
   const Scheduler& scheduler = simulation_->ssd().flash().scheduler();
@@ -255,12 +280,16 @@ ChosenLimits Run::chosen_limits() const {
       .pins_stages = config.cpu.assignment.pins(),
       .erase_seconds = static_cast<double>(config.part.erase_latency) * 1e-12,
       .host_seconds = static_cast<double>(simulation_->host_cost()) * 1e-12,
+      .interrupt_seconds = static_cast<double>(config.host.interrupt_latency) * 1e-12,
+      .bus_seconds = static_cast<double>(config.bus.latency) * 1e-12,
+      .dram_seconds = static_cast<double>(config.dram.latency) * 1e-12,
       .memory_in_order = !config.dram_memory.foreign() && config.dram.arbitration == k_in_order,
       .queue_depth = key_of_queue_depth()};
   for (const Picoseconds latency : config.part.program_latency)
     limits.program_seconds +=
         static_cast<double>(latency) * 1e-12 / static_cast<double>(config.part.program_latency.size());
   limits.demands = demands();
+  for (std::size_t i = 0; i < loads_.size(); ++i) limits.link.push_back(link_latency_of(i));
   const firmware::Ftl* const ftl = simulation_->ssd().own_ftl();
   limits.cache_keeps_room = ftl != nullptr && ftl->cache() != nullptr && ftl->cache()->keeps_room();
   std::uint64_t wanted = 0;  // by all loads

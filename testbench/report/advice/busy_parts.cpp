@@ -105,8 +105,8 @@ void add_operation(const std::string& name, const nlohmann::ordered_json& operat
   for (const auto& [cause, part] : ledger.items()) {
     const double time = part["mean_ns"].get<double>() * commands;
     const double waited = cause == "host software" ? std::max(time - 1e9 * host_seconds * commands, 0.0) : 0;
-    if (time > waited) add_time({reads, cause, time - waited}, map_in_flash, load);
-    if (waited > 0) add_time({reads, k_waits_in_host_software, waited}, map_in_flash, load);
+    if (time > waited) add_time({reads, cause, time - waited, commands}, map_in_flash, load);
+    if (waited > 0) add_time({reads, k_waits_in_host_software, waited, commands}, map_in_flash, load);
   }
 }
 
@@ -137,6 +137,8 @@ std::shared_ptr<const MeasuredDrive::Common> MeasuredDrive::common_of(const nloh
   };
   for (const LoneCommands& alone : chosen.alone)
     if (MeasuredLoad* const load = load_of(alone.load)) load->alone_keys = alone.keys;
+  for (const LinkLatency& link : chosen.link)
+    if (MeasuredLoad* const load = load_of(link.load)) load->link = link;
   for (const DemandOfLoad& demand : chosen.demands)
     if (MeasuredLoad* const load = load_of(demand.load)) load->demand = demand;
   return common;

@@ -66,7 +66,8 @@ struct MeasuredLoad {
   struct Spent {
     bool reads;  ///< the operation is a read
     std::string cause;
-    double time;  ///< nanoseconds
+    double time;      ///< nanoseconds
+    double commands;  ///< of that operation
   };
   std::string name;
   std::optional<std::pair<double, double>> at_work;  ///< seconds; nothing: that is not known
@@ -80,7 +81,8 @@ struct MeasuredLoad {
   std::vector<Spent> spent;
   TimeOfCommands time;
   std::string alone_keys;  ///< as in LoneCommands
-  DemandOfLoad demand;     ///< without `times` and `paused` where it asks for all it can get
+  LinkLatency link;
+  DemandOfLoad demand;  ///< without `times` and `paused` where it asks for all it can get
 };
 
 /// The statistics of a run, and what is worked out of them once. Refers to the report it was made

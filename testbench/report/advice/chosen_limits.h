@@ -31,6 +31,13 @@ struct DemandOfLoad {
   std::string keys;   ///< parameters of its times
 };
 
+/// What link_latency takes of each command of a load that nothing holds up, in seconds.
+struct LinkLatency {
+  std::string load;
+  double of_reads = 0;
+  double of_others = 0;
+};
+
 /// What the scenario says and the report does not.
 struct ChosenLimits {
   // What dies put aside for reads, which is no advice any more.
@@ -44,6 +51,9 @@ struct ChosenLimits {
   double erase_seconds = 0;     ///< of a block
   double program_seconds = 0;   ///< of a page, on average
   double host_seconds = 0;      ///< of the host's processor, that software there takes for each command
+  double interrupt_seconds = 0;   ///< of each command (ssd.host.interrupt_latency)
+  double bus_seconds = 0;         ///< of each access to memory, beside its bytes (ssd.bus.latency)
+  double dram_seconds = 0;        ///< the same of the DRAM (ssd.dram.latency)
   bool cache_keeps_room = false;  ///< lines go before others need their room
   bool memory_in_order = false;   ///< a short access to DRAM waits for all of a long one (arbitration)
   /// The drive's parameter that limits how many commands are under way; empty: none that loads
@@ -54,6 +64,7 @@ struct ChosenLimits {
   /// The parameter that says whose turn it is, where several queues wait for one limit; empty: none
   /// do.
   std::string turns = "";
+  std::vector<LinkLatency> link = {};
   std::vector<LimitOfLoad> loads = {};     ///< those that have a limit of their own
   std::vector<DemandOfLoad> demands = {};  ///< of loads that pause, or whose requests have times
 };

@@ -230,7 +230,9 @@ std::vector<Remedy> remedies_of(const Json& told, const Asker& asker, const Meas
       blamed.add(own_limit(drive, asker), share);
       continue;
     }
-    for (Remedy& remedy : remedies_for(cause, drive, asker)) tell(cause, turns, remedy, share * remedy.share);
+    const Asker of_this = {load, asker.reads, part["ns"].get<double>()};
+    for (Remedy& remedy : remedies_for(cause, drive, of_this))
+      tell(cause, turns, remedy, share * remedy.share);
   }
   return blamed.largest(k_told);
 }
@@ -255,7 +257,7 @@ bool asks_for(const std::string& resource, const MeasuredDrive& drive) {
       continue;
     }
     for (const Remedy& remedy : remedies_for(spent.cause, drive, {drive.whose, spent.reads}))
-      if (remedy.cause == resource) on_it += spent.time * remedy.share;
+      if (remedy.cause.ends_with(resource)) on_it += spent.time * remedy.share;
   }
   return on_it >= k_hardly_waits * load->time.all;
 }

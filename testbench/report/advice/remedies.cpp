@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "testbench/report/advice/latencies.h"
+
 namespace tlmssd {
 namespace {
 
@@ -577,7 +579,7 @@ std::vector<Remedy> remedies_for(const std::string& cause, const MeasuredDrive& 
     }
     if (cause == "sense" || (asker.reads && (cause == "transfer" || cause == "flash command")))
       return with_further_senses(remedy_of(cause, drive, asker), drive);
-    return {remedy_of(cause, drive, asker)};
+    return with_latencies(cause, remedy_of(cause, drive, asker), drive, asker);
   };
   std::vector<Remedy> all = remedies();
   if (all.size() == 1) all.front().share = 1;

@@ -33,6 +33,7 @@ struct Remedy {
 struct Asker {
   std::string load = "";
   bool reads = false;  ///< of the host; else what it writes, or the rate of all
+  double each = 0;     ///< nanoseconds that a command spends under the cause; 0: as all do on average
 };
 
 /// Both, joined by `by`, or the one that there is.
