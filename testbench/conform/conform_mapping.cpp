@@ -6,6 +6,7 @@
 #include "models/base/memory_archive.h"
 #include "models/base/random.h"
 #include "testbench/conform/call_cost.h"
+#include "testbench/conform/found_by.h"
 
 namespace tlmssd {
 
@@ -175,14 +176,7 @@ class Checks {
 }  // namespace
 
 Conformance conform_mapping(const MakeMapping& make, std::uint64_t seed) {
-  Conformance found;
-  std::unique_ptr<Checks> checks;
-  found.check("can be made for a drive", [&] {
-    checks = std::make_unique<Checks>(make, seed);
-    return "";
-  });
-  if (checks) found.add(checks->all());
-  return found;
+  return found_by<Checks>("can be made for a drive", make, seed);
 }
 
 }  // namespace tlmssd

@@ -139,7 +139,7 @@ class ReliabilityChecks {
 }  // namespace
 
 Conformance conform_reliability(const MakeReliability& make, const NandPart& part, std::uint64_t seed) {
-  return found_by<ReliabilityChecks>(make, part, seed);
+  return found_by<ReliabilityChecks>("can be made for the part", make, part, seed);
 }
 
 }  // namespace tlmssd

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "models/base/random.h"
+#include "testbench/conform/found_by.h"
 
 namespace tlmssd {
 
@@ -113,14 +114,7 @@ class SchedulingChecks {
 }  // namespace
 
 Conformance conform_scheduling(const MakeScheduler& make, std::uint64_t seed) {
-  Conformance found;
-  std::unique_ptr<SchedulingChecks> checks;
-  found.check("can be made", [&] {
-    checks = std::make_unique<SchedulingChecks>(make, seed);
-    return "";
-  });
-  if (checks) found.add(checks->all());
-  return found;
+  return found_by<SchedulingChecks>("can be made", make, seed);
 }
 
 }  // namespace tlmssd

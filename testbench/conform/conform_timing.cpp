@@ -279,7 +279,7 @@ Conformance conform_timing(const MakeTiming& make, const NandPart& part, std::ui
                            const MakeTiming& other) {
   // Alone: before any other model of this process.
   const auto alone = other ? in_child([&] { return digest_of(*other(), part, seed); }) : std::nullopt;
-  Conformance found = found_by<TimingChecks>(make, part, seed);
+  Conformance found = found_by<TimingChecks>("can be made for the part", make, part, seed);
   if (!alone || !found.passed()) return found;
   found.check("a model with other parameters answers as it does alone", [&]() -> std::string {
     if (digest_of(*other(), part, seed) == *alone) return {};

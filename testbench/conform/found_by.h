@@ -1,20 +1,19 @@
-// The frame of a model's checks: first whether there can be a model at all.
+// The frame of checks: first whether there can be at all what is to be checked.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 
 #include "testbench/conform/conformance.h"
 
 namespace tlmssd {
 
-/// What `Checks(make, part, seed).all()` finds of a model; one check alone when it cannot be made.
-template <class Checks, class Make>
-Conformance found_by(const Make& make, const NandPart& part, std::uint64_t seed) {
+/// What `Checks(arguments...).all()` finds; one check alone, `can_be_made`, when it cannot be made.
+template <class Checks, class... Arguments>
+Conformance found_by(const char* can_be_made, const Arguments&... arguments) {
   Conformance found;
   std::unique_ptr<Checks> checks;
-  found.check("can be made for the part", [&] {
-    checks = std::make_unique<Checks>(make, part, seed);
+  found.check(can_be_made, [&] {
+    checks = std::make_unique<Checks>(arguments...);
     return "";
   });
   if (checks) found.add(checks->all());

@@ -126,23 +126,25 @@ class Runs {
   /// What is wrong: `differs`, or that there is no report to compare.
   [[nodiscard]] std::string compare_reports(const std::string& a, const std::string& b,
                                             const char* differs) const {
-    if (std::string wrong = no_report(a, b); !wrong.empty()) return wrong;
-    return report(a) == report(b) ? "" : differs;
+    return compare(a, b, [&](const std::string& first, const std::string& second) {
+      return first == second ? "" : differs;
+    });
   }
   /// The same of what was measured, with the first figure that differs. Reads that were checked
   /// before the measurement count in the rest of a report.
   [[nodiscard]] std::string compare_figures(const std::string& a, const std::string& b,
                                             const char* differs) const {
-    if (std::string wrong = no_report(a, b); !wrong.empty()) return wrong;
-    const auto first = nlohmann::json::parse(report(a));
-    const auto second = nlohmann::json::parse(report(b));
-    // What says most of a policy comes first.
-    for (const char* const section : {"/statistics/firmware", "/statistics", "/results"}) {
-      const nlohmann::json::json_pointer place(section);
-      if (first.at(place) != second.at(place))
-        return differs + first_difference(first.at(place), second.at(place));
-    }
-    return {};
+    return compare(a, b, [&](const std::string& text, const std::string& other) -> std::string {
+      const auto first = nlohmann::json::parse(text);
+      const auto second = nlohmann::json::parse(other);
+      // What says most of a policy comes first.
+      for (const char* const section : {"/statistics/firmware", "/statistics", "/results"}) {
+        const nlohmann::json::json_pointer place(section);
+        if (first.at(place) != second.at(place))
+          return differs + first_difference(first.at(place), second.at(place));
+      }
+      return {};
+    });
   }
   /// Whether commands failed, as all writes to a drive do that is read-only.
   [[nodiscard]] bool refused_writes(const std::string& name) const {
@@ -150,11 +152,14 @@ class Runs {
   }
 
  private:
-  [[nodiscard]] std::string no_report(const std::string& a, const std::string& b) const {
-    for (const std::string& name : {a, b}) {
-      if (report(name).empty()) return fmt::format("run \"{}\" ended well, but left no report.json", name);
-    }
-    return {};
+  /// What `how` says of both reports, or that one of them is not there.
+  template <class How>
+  [[nodiscard]] std::string compare(const std::string& a, const std::string& b, const How& how) const {
+    const std::string first = report(a);
+    const std::string second = report(b);
+    if (first.empty() || second.empty())
+      return fmt::format("run \"{}\" ended well, but left no report.json", first.empty() ? a : b);
+    return how(first, second);
   }
   [[nodiscard]] std::string report(const std::string& name) const {
     return text_of(folder_.path() / name / "report.json");
