@@ -248,9 +248,9 @@ std::optional<MeasuredDrive::Access> MeasuredDrive::access_to(std::string_view l
   const char* const name = label == "bus" ? "bus" : label == "DRAM" ? "dram" : "scm";
   const nlohmann::ordered_json* const memory = find_group(statistics, name);
   if (memory == nullptr || find_value(*memory, "mean wait") == nullptr) return {};
+  const double busy = number_in(*memory, label == "SCM banks" ? "banks utilisation" : "utilisation");
   const double accesses = number_in(*memory, "reads") + number_in(*memory, "writes");
-  if (accesses == 0) return {};
-  return Access{number_in(*memory, "mean wait"), busy(label) * measured_ * whose_part_ / accesses};
+  return Access{number_in(*memory, "mean wait"), accesses > 0 ? busy * measured_ / accesses : 0};
 }
 
 double MeasuredDrive::share_of_transfers() const {

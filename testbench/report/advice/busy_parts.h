@@ -111,7 +111,7 @@ struct MeasuredDrive {
   /// Of the time, what channels are taken, be it while data come out of memory.
   [[nodiscard]] double channels_held() const;
   /// Seconds that an access to this memory, or to the bus, waits for others, and that it takes
-  /// itself, on average; nothing: that is not known.
+  /// itself, on average over all of the time measured; nothing: that is not known.
   struct Access {
     double waits;
     double takes;

@@ -6,8 +6,6 @@
 namespace tlmssd {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 /// A latency, and the nanoseconds that it takes of one command.
 struct Latency {
   Remedy remedy;
@@ -50,16 +48,12 @@ std::vector<Latency> of_link(const MeasuredDrive& drive, const Mean& mean) {
 /// By what an access takes on average: its latencies, its bytes on the slower of bus and DRAM, and
 /// its waits. `short_ones`: its bytes take next to no time.
 std::vector<Latency> of_memory(const MeasuredDrive& drive, const Mean& mean, bool short_ones) {
-  const Json* const bus = find_group(drive.statistics, "bus");
-  const Json* const dram = find_group(drive.statistics, "dram");
-  if (bus == nullptr || dram == nullptr || find_value(*dram, "mean wait") == nullptr) return {};
-  const auto bytes_of = [](const Json& memory) {
-    const double accesses = number_in(memory, "reads") + number_in(memory, "writes");
-    return accesses > 0 ? number_in(memory, "busy") / accesses : 0;
-  };
+  const auto bus = drive.access_to("bus");
+  const auto dram = drive.access_to("DRAM");
+  if (!bus || !dram) return {};
   const double latency = drive.limits.bus_seconds + drive.limits.dram_seconds;
-  const double access = latency + number_in(*bus, "mean wait") + number_in(*dram, "mean wait") +
-                        (short_ones ? 0 : std::max(bytes_of(*bus), bytes_of(*dram)));
+  const double access =
+      latency + bus->waits + dram->waits + (short_ones ? 0 : std::max(bus->takes, dram->takes));
   if (latency == 0) return {};
   return {
       {{"the latency of the DRAM", "ssd.dram.latency"}, mean.time * drive.limits.dram_seconds / access},
