@@ -70,6 +70,8 @@ load: {rw: write, bs: 128k, iodepth: 4, io_size: 1g, ramp_requests: 1000}
   INFO(named.dump());
   CHECK(named["cause"] == "the flash channels");
   CHECK(share_told(named, "the DRAM") > 0.1);
+  // While the buffer fills, channels have time left.
+  CHECK(told(run_with({"load.ramp_requests=0"}, text), "p99.9 of write") == "the flash channels");
   const auto times = [&](const std::string& setting) {
     return iops_of(run_with({setting}, text), "write") / iops_of(report, "write");
   };
@@ -102,6 +104,11 @@ load: {rw: randwrite, bs: 4k, iodepth: 1, size: 2 %, io_size: 80m}
     CHECK(part({"firmware.cache.policy=read-write"}) < 0.1);
     CHECK(part({"ssd.scm.program_latency=1 ns"}) > 0.9);
   }
+  // DRAM that is busy with the host's own accesses, which hardly wait, is the smaller part.
+  const Json busy = run_with({"ssd.dram={capacity: 256 MiB, bandwidth: 100 MB/s}"}, text);
+  CHECK(told(busy, "p99.9 of write") == "evictions from a full cache");
+  const Json fast = run_with({"ssd.dram={capacity: 256 MiB, bandwidth: 25 GB/s}"}, text);
+  CHECK(tail_of(fast, "write") > 0.5 * tail_of(busy, "write"));
   // Behind many others it waits for the SCM, too.
   const Json deep = finding(run_with({"load.iodepth=32"}, text), "p99.9 of write");
   INFO(deep.dump());
