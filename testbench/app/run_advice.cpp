@@ -139,10 +139,10 @@ AdviserFacts Run::adviser_facts() const {
     LoadEnd end;
     end.name = loads_[i].name;
     end.made = loads_[i].made && loads_[i].pacing == Pacing::closed_loop;
-    if (i == 0 || loads_[i].job != loads_[i - 1].job) {
-      end.unlike_steady = unlike_steady(loads_[i]);
-      if (loads_[i].pacing == Pacing::closed_loop) end.depth = loads_[i].queue_depth;
-    }
+    end.job = loads_[i].job.empty() ? loads_[i].name : loads_[i].job;
+    end.group = loads_[i].phase;
+    if (i == 0 || loads_[i].job != loads_[i - 1].job) end.unlike_steady = unlike_steady(loads_[i]);
+    if (loads_[i].pacing == Pacing::closed_loop) end.depth = loads_[i].queue_depth;
     end.active = measurement_->load(i).active();
     end.longer_by = loads_[i].keys_of(loads_[i].longer_by);
     end.keys = [&load = loads_[i]](const std::vector<std::string>& options) { return load.keys_of(options); };
@@ -153,6 +153,7 @@ AdviserFacts Run::adviser_facts() const {
       end.lag = ends[i].lag;
       end.lasted = ends[i].lasted;
       end.by_time = ends[i].by_time;
+      end.queue = ends[i].queue;
     }
     facts.loads.push_back(std::move(end));
   }
@@ -292,6 +293,12 @@ ChosenLimits Run::chosen_limits() const {
   for (std::size_t i = 0; i < loads_.size(); ++i) limits.link.push_back(link_latency_of(i));
   const firmware::Ftl* const ftl = simulation_->ssd().own_ftl();
   limits.cache_keeps_room = ftl != nullptr && ftl->cache() != nullptr && ftl->cache()->keeps_room();
+  if (ftl != nullptr) {
+    const firmware::Layout& layout = ftl->blocks().layout();
+    const double programs = static_cast<double>(layout.program_units) * layout.unit_bytes *
+                            simulation_->ssd().shape().geometry.dies();
+    limits.dies_of_buffer = static_cast<double>(config.firmware.buffer.capacity) / programs;
+  }
   std::uint64_t wanted = 0;  // by all loads
   for (const Load& load : loads_) {
     const bool unlimited = load.queue_depth == 0;

@@ -55,6 +55,7 @@ struct StreamEnd {
   std::uint64_t measured = 0;  ///< of those issued, behind the ramps of all loads; untimed only
   Picoseconds span = 0;        ///< from the load's start until all it asked for was done
   Picoseconds paused = 0;      ///< of that, its own pauses (thinktime)
+  std::uint32_t queue = 0;     ///< of the host, which held its commands; timed only
 };
 
 /// A read returned wrong data: the emulator (not the scenario) is at fault.
@@ -186,6 +187,7 @@ class HostDriver : public sc_core::sc_module {
   std::uint64_t pause_at_ = 0;  ///< of completed_; 0: never
   std::uint64_t failed_ = 0;
   std::uint32_t phase_ = 0;
+  std::vector<Picoseconds> phase_begins_;  ///< of this one and all before it
   std::size_t running_in_phase_ = 0;
   bool measuring_ = false;
   std::uint32_t ramping_ = 0;     ///< streams that have not completed their ramp_requests, and the ramp time

@@ -34,6 +34,7 @@ void HostDriver::start(std::vector<Load>& loads, Measurement& measurement) {
   measuring_ = ramping_ == 0;
   measurement.reset(event_queue_.now());
   phase_ = 0;
+  phase_begins_.clear();
   running_in_phase_ = 0;
   next_phase();
 }
@@ -81,12 +82,13 @@ void HostDriver::next_phase() {
       return;
     }
     phase_ = next;
+    phase_begins_.resize(next + 1, event_queue_.now());
     running_in_phase_ = 1;  // held until every stream of the phase has been started
     for (const auto& stream : streams_) {
       if (stream->ended || stream->load->phase != next) continue;
       ++running_in_phase_;
       stream->exhausted = false;
-      stream->start = later(event_queue_.now(), stream->load->start);
+      stream->start = begin_of(*stream->load, phase_begins_);
       check_instant(*stream->load, stream->start, "startdelay");
       if (stream->load->runtime != k_never)
         stream->stop = later(later(stream->start, stream->load->ramp_time), stream->load->runtime);
@@ -137,6 +139,7 @@ std::vector<StreamEnd> HostDriver::stream_ends() const {
                   stream->by_time};
     end.span = std::max(stream->last_issue, stream->ended_at) - stream->start;
     end.paused = stream->paused;
+    end.queue = stream->queue;
     ends.push_back(end);
   }
   return ends;

@@ -31,6 +31,10 @@ LoadTooLong::LoadTooLong(const std::string& load, const std::string& key, const 
                            in_quotes(load), remedy))),
       load_(load) {}
 
+Picoseconds begin_of(const Load& load, const std::vector<Picoseconds>& phase_begins) {
+  return std::max(phase_begins[load.phase], later(phase_begins[load.phase - load.delay_phases], load.start));
+}
+
 void check_instant(const Load& load, Picoseconds when, const char* key) {
   if (when > k_last_request) throw LoadTooLong(load.name, key, shorter_by(load));
 }
@@ -47,8 +51,9 @@ constexpr std::uint64_t k_sample = 1'000;
 constexpr Picoseconds k_samples = k_drawn_ahead / k_sample;
 
 /// When `load` issues its last request at the earliest.
-Picoseconds look_ahead(Load& load, Picoseconds phase_start) {
-  const Picoseconds start = later(phase_start, load.start);
+Picoseconds look_ahead(Load& load, const std::vector<Picoseconds>& phase_begins) {
+  const Picoseconds phase_start = phase_begins[load.phase];
+  const Picoseconds start = begin_of(load, phase_begins);
   check_instant(load, start, "startdelay");
   const Picoseconds ramp_end = later(start, load.ramp_time);
   if (load.ramp_time > 0) check_instant(load, ramp_end, "ramp_time");
@@ -82,15 +87,15 @@ Picoseconds look_ahead(Load& load, Picoseconds phase_start) {
 }  // namespace
 
 void look_ahead(std::vector<Load>& loads) {
-  Picoseconds start = 0;
+  std::vector<Picoseconds> begins = {0};
   std::uint32_t phases = 0;
   for (const Load& load : loads) phases = std::max(phases, load.phase + 1);
   for (std::uint32_t phase = 0; phase < phases; ++phase) {
-    Picoseconds end = start;
+    Picoseconds end = begins.back();
     for (Load& load : loads) {
-      if (load.phase == phase) end = std::max(end, look_ahead(load, start));
+      if (load.phase == phase) end = std::max(end, look_ahead(load, begins));
     }
-    start = end;
+    begins.push_back(end);
   }
 }
 

@@ -15,6 +15,10 @@ inline Picoseconds later(Picoseconds when, Picoseconds by) {
   return by > k_never - when ? k_never : when + by;
 }
 
+/// When `load` begins, by when the phases up to its own have begun: in its own, and `start` after
+/// that from which it counts.
+Picoseconds begin_of(const Load& load, const std::vector<Picoseconds>& phase_begins);
+
 /// Requests come no later, so that sums of two times stay numbers: 53 days.
 constexpr Picoseconds k_last_request = (Picoseconds{1} << 62) - 1;
 

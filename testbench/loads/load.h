@@ -33,7 +33,9 @@ struct Load {
   std::uint32_t queue_depth = 1;  ///< open loop: 0 means no limit
   std::int32_t queue = -1;        ///< host queue; -1: the next one in turn
   std::uint32_t phase = 0;  ///< loads of phase n start when all of phase n-1 have ended (fio: stonewall)
-  Picoseconds start = 0;    ///< after the start of its phase
+  Picoseconds start = 0;    ///< after the start of its phase, or of one before
+  std::uint32_t delay_phases =
+      0;  ///< phases before its own in which `start` counts already (fio: all of a job file's)
   Picoseconds runtime = k_never;    ///< stop issuing this long after the start (after start and ramp_time)
   Picoseconds ramp_time = 0;        ///< first part that is run but not measured
   std::uint64_t ramp_requests = 0;  ///< the same as a number of requests
@@ -67,6 +69,9 @@ struct Load {
 
 /// What is said of a warm-up of so many requests that leaves nothing of a load of `all`.
 InputError warm_up_takes_all(std::uint64_t requests, std::uint64_t all);
+
+/// The seed of a load's random streams: its name stands for them.
+std::uint64_t load_seed(std::uint64_t seed, const std::string& load);
 
 /// When `load` runs, as a scenario says it.
 void schedule(Load& load, const RunConfig& run);

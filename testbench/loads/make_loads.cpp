@@ -31,10 +31,10 @@ std::string path_of(const std::string& file, const std::string& directory) {
 std::string describe(const GeneratorConfig& config) {
   std::string text = config.rw;
   const bool rated = !config.rate_iops.empty() || !config.rate.empty();
-  if (config.mixes_reads_and_writes() && rated) {
+  const std::int64_t reads = config.read_percent();
+  if (config.mixes_reads_and_writes() && rated && reads > 0 && reads < 100) {
     text += " as their rates have it";
   } else if (config.mixes_reads_and_writes()) {
-    const std::int64_t reads = config.rwmixwrite >= 0 ? 100 - config.rwmixwrite : config.rwmixread;
     text += fmt::format(" {} % reads", reads);
   }
   if (!config.bssplit.empty()) {
@@ -48,18 +48,38 @@ std::string describe(const GeneratorConfig& config) {
   return text + fmt::format(", iodepth {}", config.iodepth);
 }
 
+/// `config` as its numjobs are called.
+std::string name_of_job(const std::string& name, const GeneratorConfig& config, std::uint32_t job) {
+  return config.numjobs == 1 ? name : fmt::format("{}.{}", name, job);
+}
+
+/// `name`, numbered where loads before have it: jobs of one name would ask for the same addresses
+/// in step.
+std::string name_apart(const std::string& name, const GeneratorConfig& config,
+                       const std::vector<Load>& loads) {
+  const auto taken = [&](const std::string& one) {
+    for (std::uint32_t job = 0; job < config.numjobs; ++job)
+      for (const Load& load : loads)
+        if (load.name == name_of_job(one, config, job)) return true;
+    return false;
+  };
+  std::string apart = name;
+  for (int number = 2; taken(apart); ++number) apart = fmt::format("{} {}", name, number);
+  return apart;
+}
+
 /// All of the numjobs of one job.
 void add_jobs(std::vector<Load>& loads, const std::string& name, const GeneratorConfig& config,
               const RunConfig& run, FioUnits units, const DriveSize& drive, std::uint64_t seed) {
   if (config.time_based && run.runtime == 0) throw InputError("time_based: needs runtime as well");
   for (std::uint32_t job = 0; job < config.numjobs; ++job) {
     Load load;
-    load.name = config.numjobs == 1 ? name : fmt::format("{}.{}", name, job);
+    load.name = name_of_job(name, config, job);
     load.job = name;
     const GeneratorPlan plan = plan_generator(config, drive, units, job);
-    RandomStream seeds(config.randseed != 0 ? config.randseed : seed, "load " + load.name);
+    const std::uint64_t own_seed = load_seed(config.randseed != 0 ? config.randseed : seed, load.name);
     load.source =
-        std::make_unique<PlacedSource>(std::make_unique<Generator>(plan, seeds()), PlacementConfig{},
+        std::make_unique<PlacedSource>(std::make_unique<Generator>(plan, own_seed), PlacementConfig{},
                                        LoadExtent{{plan.offset + plan.size}, 0}, drive);
     load.description = describe(config);
     load.pacing = plan.paced() ? Pacing::open_loop : Pacing::closed_loop;
@@ -121,14 +141,15 @@ std::vector<Load> fio_loads(const LoadConfig& config, const DriveSize& drive, st
     }
     try {
       job.check_runs();
-      add_jobs(loads, config.kind.name.empty() ? job.name : config.kind.name + "." + job.name, made, job.run,
-               job.units, drive, seed);
+      const std::string name = config.kind.name.empty() ? job.name : config.kind.name + "." + job.name;
+      add_jobs(loads, name_apart(name, made, loads), made, job.run, job.units, drive, seed);
     } catch (const InputError& error) {
       const InputError found = at_option(error, file, job);
       if (blamed.insert({found.complaint().line, error.what()}).second) errors.add(found);
     }
     for (std::size_t i = first; i < loads.size(); ++i) {
       loads[i].phase = phase;
+      loads[i].delay_phases = phase;
     }
   }
   errors.throw_if_any();
@@ -221,8 +242,7 @@ std::vector<Load> source_loads(const LoadConfig& config, const DriveSize& drive,
     throw refusal("target", "files can only be read, and a source may write", "drive");
   Load load;
   load.name = config.kind.name.empty() ? source : config.kind.name;
-  RandomStream seeds(seed, "load " + load.name);
-  const SourceContext context{drive.bytes, drive.lba_bytes, seeds()};
+  const SourceContext context{drive.bytes, drive.lba_bytes, load_seed(seed, load.name)};
   const PolicyInfo* const info = request_sources().find(source);
   if (info == nullptr) throw InputError("source: there is none called " + in_quotes(source));
   const bool open = config.pacing.is_open();
@@ -331,6 +351,10 @@ std::vector<std::string> Load::keys_of(const std::vector<std::string>& options) 
   for (const std::string& option : options)
     if (takes(option)) keys.push_back(key_of(option));
   return keys;
+}
+
+std::uint64_t load_seed(std::uint64_t seed, const std::string& load) {
+  return RandomStream(seed, "load " + load)();
 }
 
 void schedule(Load& load, const RunConfig& run) {

@@ -6,7 +6,6 @@
 
 #include "models/base/input_error.h"
 #include "models/base/quantity_text.h"
-#include "models/base/random.h"
 #include "testbench/loads/profiles/profile_source.h"
 
 namespace tlmssd {
@@ -42,9 +41,8 @@ Load made_up_load(const LoadConfig& config, const DriveSize& drive, std::uint64_
   const VolumeProfile& volume = find_volume(config.kind.profile);
   Load load;
   load.name = config.kind.name.empty() ? config.kind.profile : config.kind.name;
-  RandomStream seeds(seed, "load " + load.name);
-  auto source = std::make_unique<ProfileSource>(plan_profile(volume, config.profile.scale), seeds(),
-                                                config.profile.requests);
+  auto source = std::make_unique<ProfileSource>(plan_profile(volume, config.profile.scale),
+                                                load_seed(seed, load.name), config.profile.requests);
   const Bytes end = source->end();
   PlacementConfig placement;
   placement.addresses = config.profile.addresses;

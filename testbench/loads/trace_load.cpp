@@ -75,11 +75,12 @@ Scan scan(const TraceFile& file, const LimitConfig& limits, const std::string& v
 }
 
 /// The part of a trace that is replayed, as often as asked, with times from its first request and
-/// scaled. Without a `time_scale` nothing asks for times, and there are none.
+/// scaled. Without a `time_scale` nothing asks for times, and there are none. A runtime ends it
+/// before time cannot be counted any more.
 class TracePart final : public RequestSource {
  public:
   TracePart(TraceFile file, const LimitConfig& limits, const Scan& scan, std::optional<double> time_scale,
-            LongTime longest, std::uint64_t expected)
+            LongTime longest, bool has_runtime, std::uint64_t expected)
       : file_(std::move(file)),
         limits_(limits),
         only_volume_(scan.only_volume),
@@ -91,7 +92,7 @@ class TracePart final : public RequestSource {
     // Repetitions follow each other at the mean distance of requests.
     const LongTime span = scan.last - scan.first;
     period_ = span + span / static_cast<LongTime>(std::max<std::uint64_t>(scan.extent.requests - 1, 1));
-    if (time_scale) check_end(span, *time_scale);
+    if (time_scale && !has_runtime) check_end(span, *time_scale);
   }
   bool next(Request& request) override {
     for (;;) {
@@ -173,9 +174,10 @@ std::unique_ptr<PlacedSource> place_trace(const TraceFile& file, const LoadConfi
                                           const DriveSize& drive) {
   const bool open = config.pacing.is_open();
   const auto make = [&] {
-    auto part = std::make_unique<TracePart>(
-        file, config.limits, found, open ? std::optional(config.open.time_scale) : std::nullopt,
-        open ? longest_pause(config.open) : 0, found.extent.requests * config.limits.repeat);
+    auto part = std::make_unique<TracePart>(file, config.limits, found,
+                                            open ? std::optional(config.open.time_scale) : std::nullopt,
+                                            open ? longest_pause(config.open) : 0, config.run.runtime != 0,
+                                            found.extent.requests * config.limits.repeat);
     return std::make_unique<PlacedSource>(std::move(part), config.placement, found.extent, drive,
                                           found.only_volume);
   };

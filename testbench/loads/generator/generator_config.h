@@ -46,6 +46,8 @@ struct GeneratorConfig {
   [[nodiscard]] bool is_random() const { return rw.starts_with("rand"); }
   /// The direction of each request is drawn, or decided by the rates.
   [[nodiscard]] bool mixes_reads_and_writes() const;
+  /// Of the requests of a mix, in per cent.
+  [[nodiscard]] std::int64_t read_percent() const { return rwmixwrite >= 0 ? 100 - rwmixwrite : rwmixread; }
   [[nodiscard]] bool writes() const;
   static const ParameterTable<GeneratorConfig>& parameters();
 };

@@ -62,8 +62,12 @@ void plan_direction(GeneratorPlan& plan, const GeneratorConfig& config) {
     plan.mix = word.mix;
     plan.direction = word.direction;
     plan.random = word.random;
-    plan.read_percent =
-        static_cast<std::uint32_t>(config.rwmixwrite >= 0 ? 100 - config.rwmixwrite : config.rwmixread);
+    plan.read_percent = static_cast<std::uint32_t>(config.read_percent());
+    // As in fio, whatever rates there are: nothing but reads, or writes, is no mix.
+    if (plan.mix == Mix::read_write && plan.read_percent % 100 == 0) {
+      plan.mix = Mix::one;
+      plan.direction = plan.read_percent == 0 ? 1 : 0;
+    }
     return;
   }
   const std::string pattern = config.rw.substr(0, config.rw.find(':'));
@@ -412,10 +416,9 @@ std::uint64_t GeneratorPlan::most_requests() const {
 std::optional<std::vector<HostOpcode>> GeneratorPlan::operations() const {
   if (apps) return std::nullopt;
   static constexpr HostOpcode k_opcodes_of[] = {HostOpcode::read, HostOpcode::write, HostOpcode::trim};
-  const bool by_percent = mix == Mix::read_write && !paced();
   std::vector<HostOpcode> found;
   for (std::size_t i = 0; i < 3; ++i) {
-    if (!used(*this, i) || (by_percent && read_percent == (i == 0 ? 0U : 100U))) continue;
+    if (!used(*this, i)) continue;
     found.push_back(k_opcodes_of[i]);
     if (k_opcodes_of[i] == HostOpcode::write && flushes()) found.push_back(HostOpcode::flush);
   }

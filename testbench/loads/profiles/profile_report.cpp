@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "testbench/loads/load.h"
 #include "testbench/loads/profiles/profile_source.h"
 
 namespace tlmssd {
@@ -119,8 +120,10 @@ std::string value_text(Unit unit, double value) {
   return fmt::format("{:.2f}", value);
 }
 
+/// Of the requests that a run with that seed makes, whose load has the volume's name.
 ProfileFigures generate(const VolumeProfile& volume, const ProfileRun& run) {
-  ProfileSource source(plan_profile(volume, run.scale), run.seed, run.requests);
+  ProfileSource source(plan_profile(volume, run.scale), load_seed(run.seed, std::string(volume.name)),
+                       run.requests);
   return measure_requests(source);
 }
 

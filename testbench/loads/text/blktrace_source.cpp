@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
 #include <vector>
 
 #include "models/base/input_error.h"
+#include "testbench/loads/text/decompress.h"
 
 namespace tlmssd {
 namespace {
@@ -94,11 +94,18 @@ class RecordFile {
   std::size_t take(char* to, std::size_t size) {
     std::size_t got = 0;
     while (got < size) {
-      const std::size_t more = bytes_->read(to + got, size - got);
+      const std::size_t more = read(to + got, size - got);
       if (more == 0) break;
       got += more;
     }
     return got;
+  }
+  std::size_t read(char* to, std::size_t size) {
+    try {
+      return bytes_->read(to, size);
+    } catch (const DamagedStream&) {
+      fail("holds compressed data that are damaged or cut off");
+    }
   }
   void pass_over(std::size_t size) {
     std::array<char, 4096> unused{};
@@ -143,25 +150,27 @@ std::string line_of(const Record& record) {
                      record.bytes >> 9U);
 }
 
-/// The files of all processors: "sda.blktrace.0" stands for sda.blktrace.1 and so on, too.
+/// The files of all processors: "sda.blktrace.0" stands for sda.blktrace.1 and so on, too, and
+/// "sda.blktrace.0.gz" for sda.blktrace.1.gz.
 std::vector<std::string> files_beside(const std::string& path) {
   namespace fs = std::filesystem;
   constexpr std::string_view k_middle = ".blktrace.";
   const std::string name = fs::path(path).filename().string();
-  const auto number_in = [&](const std::string& other) -> std::string {
+  const auto series_of = [&](const std::string& other) -> std::string {
     const std::size_t at = other.rfind(k_middle);
     if (at == std::string::npos) return {};
-    const std::string digits = other.substr(at + k_middle.size());
-    const bool number = !digits.empty() && std::all_of(digits.begin(), digits.end(),
-                                                       [](unsigned char c) { return std::isdigit(c) != 0; });
-    return number ? other.substr(0, at) : std::string();
+    const std::string behind = other.substr(at + k_middle.size());
+    const std::size_t digits = std::min(behind.find_first_not_of("0123456789"), behind.size());
+    const std::string packed = behind.substr(digits);  // ".gz"
+    if (digits == 0 || (!packed.empty() && packed[0] != '.')) return {};
+    return other.substr(0, at) + packed;
   };
-  const std::string device = number_in(name);
+  const std::string device = series_of(name);
   if (device.empty()) return {path};
   std::vector<std::string> files;
   std::error_code ignored;
   for (const auto& entry : fs::directory_iterator(fs::absolute(path).parent_path(), ignored)) {
-    if (number_in(entry.path().filename().string()) != device || !entry.is_regular_file(ignored)) continue;
+    if (series_of(entry.path().filename().string()) != device || !entry.is_regular_file(ignored)) continue;
     if (entry.file_size(ignored) > 0) files.push_back(entry.path().string());
   }
   std::sort(files.begin(), files.end());

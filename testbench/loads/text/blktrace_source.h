@@ -1,5 +1,5 @@
 // Binary blktrace, as blkparse would print it: DEVICE.blktrace.0, .1, ... one file per processor,
-// put in order by time.
+// put in order by time. Files may be compressed (DEVICE.blktrace.0.gz).
 //
 // Records are `struct blk_io_trace` of the machine that recorded them (either byte order), each
 // followed by pdu_len bytes that say nothing about requests. Notices (process names, time stamps)

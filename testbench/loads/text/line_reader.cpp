@@ -60,6 +60,27 @@ class Pushback final : public ByteSource {
   std::unique_ptr<ByteSource> rest_;
 };
 
+/// The first bytes of `source`, which it still gives.
+std::string look_at(std::unique_ptr<ByteSource>& source) {
+  std::string first(6, '\0');
+  std::size_t got = 0;
+  while (got < first.size()) {
+    const std::size_t more = source->read(first.data() + got, first.size() - got);
+    if (more == 0) break;
+    got += more;
+  }
+  first.resize(got);
+  source = std::make_unique<Pushback>(first, std::move(source));
+  return first;
+}
+
+/// Has `source` unpacked, if it is compressed; how it is.
+std::string_view unpack(std::unique_ptr<ByteSource>& source) {
+  const std::string_view compression = compression_of(look_at(source));
+  if (compression != "plain") source = make_decompressor(compression, std::move(source));
+  return compression;
+}
+
 }  // namespace
 
 LineReader::LineReader(const std::string& path) : file_(path), buffer_(k_block) {
@@ -72,28 +93,29 @@ LineReader::LineReader(std::string name, std::string_view bytes)
 }
 
 void LineReader::open(std::unique_ptr<ByteSource> raw, bool of_file) {
-  std::string first(6, '\0');
-  std::size_t got = 0;
-  while (got < first.size()) {
-    const std::size_t more = raw->read(first.data() + got, first.size() - got);
-    if (more == 0) break;
-    got += more;
-  }
-  first.resize(got);
-  if (is_blktrace(first)) {
+  source_ = std::move(raw);
+  compression_ = unpack(source_);
+  if (is_blktrace(beginning())) {
     compression_ = "binary blktrace";
-    std::unique_ptr<ByteSource> only = std::make_unique<Pushback>(std::move(first), std::move(raw));
+    std::unique_ptr<ByteSource> only = std::move(source_);
     source_ =
         make_blktrace_source(file_, of_file, [&](const std::string& path) -> std::unique_ptr<ByteSource> {
           if (!of_file) return std::move(only);
-          return std::make_unique<FileBytes>(path);
+          std::unique_ptr<ByteSource> bytes = std::make_unique<FileBytes>(path);
+          unpack(bytes);
+          return bytes;
         });
     return;
   }
-  compression_ = compression_of(first);
-  source_ = std::make_unique<Pushback>(std::move(first), std::move(raw));
-  if (compression_ != "plain") source_ = make_decompressor(compression_, std::move(source_));
   skip_byte_order_mark();
+}
+
+std::string LineReader::beginning() {
+  try {
+    return look_at(source_);
+  } catch (const DamagedStream&) {
+    fail_damaged();
+  }
 }
 
 /// Some editors and spreadsheets begin UTF-8 with one.
@@ -108,6 +130,11 @@ void LineReader::fail(const std::string& message) const {
   throw InputError(file_, line_, message);
 }
 
+void LineReader::fail_damaged() const {
+  fail("the " + std::string(compression_) + " data are damaged or cut off" +
+       (line_ == 0 ? "" : " after this line"));
+}
+
 bool LineReader::fill() {
   if (ended_) return false;
   if (begin_ > 0) {
@@ -119,8 +146,7 @@ bool LineReader::fill() {
   try {
     got = source_->read(buffer_.data() + end_, buffer_.size() - end_);
   } catch (const DamagedStream&) {
-    fail("the " + std::string(compression_) + " data are damaged or cut off" +
-         (line_ == 0 ? "" : " after this line"));
+    fail_damaged();
   }
   ended_ = got == 0;
   end_ += got;

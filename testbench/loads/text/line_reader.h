@@ -45,6 +45,8 @@ class LineReader {
 
  private:
   void open(std::unique_ptr<ByteSource> raw, bool of_file);
+  std::string beginning();
+  [[noreturn]] void fail_damaged() const;
   bool fill();
   void skip_byte_order_mark();
 

@@ -26,6 +26,9 @@ struct Advice {
 /// How a load came to its end.
 struct LoadEnd {
   std::string name;
+  std::string job;             ///< the loads of one job (numjobs) have it in common
+  std::uint32_t group = 0;     ///< loads of one group run side by side
+  std::uint32_t queue = 0;     ///< of the host
   std::uint64_t issued = 0;    ///< requests
   std::uint64_t measured = 0;  ///< of an untimed run, those behind the ramps of all loads
   std::uint64_t wanted = 0;    ///< number_ios; 0: not given
@@ -34,8 +37,7 @@ struct LoadEnd {
   Picoseconds active = 0;      ///< of the time measured, from its first command to the end of its last
   bool by_time = false;        ///< its runtime ended it
   bool made = false;           ///< by a generator in closed loop: it asks for the same all the time
-  std::uint32_t depth =
-      0;  ///< requests that it keeps outstanding; 0: open loop, or an earlier load of its job
+  std::uint32_t depth = 0;     ///< requests that it keeps outstanding; 0: open loop
   std::vector<std::string> longer_by;  ///< parameters that would have it ask for more
   /// Parameters: those of the given options that go with a load of its kind.
   std::function<std::vector<std::string>(const std::vector<std::string>&)> keys;

@@ -51,9 +51,11 @@ struct ChosenLimits {
   double erase_seconds = 0;     ///< of a block
   double program_seconds = 0;   ///< of a page, on average
   double host_seconds = 0;      ///< of the host's processor, that software there takes for each command
-  double interrupt_seconds = 0;   ///< of each command (ssd.host.interrupt_latency)
-  double bus_seconds = 0;         ///< of each access to memory, beside its bytes (ssd.bus.latency)
-  double dram_seconds = 0;        ///< the same of the DRAM (ssd.dram.latency)
+  double interrupt_seconds = 0;  ///< of each command (ssd.host.interrupt_latency)
+  double bus_seconds = 0;        ///< of each access to memory, beside its bytes (ssd.bus.latency)
+  double dram_seconds = 0;       ///< the same of the DRAM (ssd.dram.latency)
+  double dies_of_buffer =
+      0;  ///< share of the dies for one program each of which the write buffer has room; 0: none
   bool cache_keeps_room = false;  ///< lines go before others need their room
   bool memory_in_order = false;   ///< a short access to DRAM waits for all of a long one (arbitration)
   /// The drive's parameter that limits how many commands are under way; empty: none that loads

@@ -1,5 +1,8 @@
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "models/base/quantity_text.h"
 #include "models/base/suggest.h"
@@ -72,14 +75,30 @@ void falls_behind(const Evidence& e) {
   }
 }
 
-/// In open loop the wait for room in the queue is in the latencies.
+/// In open loop the wait for room in the queue is in the latencies. Jobs whose loads have queues of
+/// their own are told once.
 void beyond_queue(const Evidence& e) {
-  for (const LoadEnd& load : e.facts.loads) {
-    if (load.depth <= e.facts.queue_depth || load.issued <= e.facts.queue_depth) continue;
-    e.say(fmt::format("{} keeps {} requests outstanding, and its queue holds {}: the others wait "
-                      "in the host, and that wait is not in its latencies",
-                      load.name, load.depth, e.facts.queue_depth),
-          Evidence::keys_of({&load}, {"iodepth", "queue_depth"}, {e.facts.key_of_queue_depth}));
+  if (!e.facts.timed) return;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::vector<const LoadEnd*>> queues;  // by group
+  for (const LoadEnd& load : e.facts.loads)
+    if (load.depth > 0) queues[{load.group, load.queue}].push_back(&load);
+  std::set<std::string> told;
+  for (const auto& [place, loads] : queues) {
+    std::uint64_t asked = 0;
+    std::uint64_t outstanding = 0;  // what the few requests of a short load leave of that
+    std::vector<std::string> names;
+    for (const LoadEnd* const load : loads) {
+      asked += load->depth;
+      outstanding += std::min<std::uint64_t>(load->depth, load->issued);
+      names.push_back(load->name);
+    }
+    if (outstanding <= e.facts.queue_depth || !told.insert(loads.front()->job).second) continue;
+    const bool one = loads.size() == 1;
+    e.say(fmt::format("{} {} {} requests outstanding{}, and {} queue holds {}: the others wait "
+                      "in the host, and that wait is not in {} latencies",
+                      first_of_them(names), one ? "keeps" : "keep", asked, one ? "" : " together",
+                      one ? "its" : "their", e.facts.queue_depth, one ? "its" : "their"),
+          Evidence::keys_of(loads, {"iodepth", "queue_depth", "numjobs"}, {e.facts.key_of_queue_depth}));
   }
 }
 

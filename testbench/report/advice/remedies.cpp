@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "testbench/report/advice/latencies.h"
+#include "testbench/report/advice/remedies_parts.h"
+#include "testbench/report/advice/waits.h"
 
 namespace tlmssd {
 namespace {
@@ -14,7 +16,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr const char* k_addresses = "the addresses that are asked for";
 constexpr const char* k_collection = "collection";
-constexpr const char* k_limit = "the limit of commands under way";
 constexpr const char* k_own_limit = "the load's own limit of commands under way";
 /// Of the programs and erases that a read waits for as they have gone on for too short a time, from
 /// which on those that it waits for until they end are what its long waits are.
@@ -23,8 +24,6 @@ constexpr const char* k_more_dies = "ssd.flash.ways or ssd.flash.channels";
 /// Of what collection takes of the dies: with more in erases that any amount of spare flash leaves,
 /// these are what it takes.
 constexpr double k_mostly_erases = 1.0 / 2;
-/// Of the time of dies, up to which collection is no matter.
-constexpr double k_hardly_collects = 0.1;
 
 Remedy of_resource(const Resource& resource) {
   return {resource.name, resource.all_keys(), 0};
@@ -36,7 +35,8 @@ constexpr std::pair<std::string_view, std::string_view> k_paths[] = {
     {"bus", "DRAM"}, {"bus", "SCM"}, {"gangs", "channels"}};
 constexpr double k_tie = 0.95;  ///< of the busier, from which on both limit
 
-/// `label`, and what is as busy on the same path.
+}  // namespace
+
 Remedy with_ties(std::string_view label, const MeasuredDrive& drive) {
   const auto remedy = [&](std::string_view one) {
     const Utilisation* const use = drive.use_of(one);
@@ -53,13 +53,14 @@ Remedy with_ties(std::string_view label, const MeasuredDrive& drive) {
   return remedy(label);
 }
 
-/// The busiest of these, which are known.
 Remedy of_busiest(const MeasuredDrive& drive, std::initializer_list<std::string_view> labels) {
   const std::string_view busiest = *std::max_element(
       labels.begin(), labels.end(),
       [&](std::string_view a, std::string_view b) { return drive.busy(a) < drive.busy(b); });
   return with_ties(busiest, drive);
 }
+
+namespace {
 
 /// Decoders that are waited for: those with most to do.
 Remedy of_decoders(const MeasuredDrive& drive) {
@@ -86,10 +87,13 @@ Remedy of_look_ups(const MeasuredDrive& drive) {
   return remedy;
 }
 
-/// Channels, or the lines that some of them share.
+}  // namespace
+
 Remedy of_channels(const MeasuredDrive& drive) {
   return of_busiest(drive, {"channels", "gangs"});
 }
+
+namespace {
 
 /// What brings data to the dies and away: the channels, unless these wait for the memory behind
 /// them.
@@ -209,12 +213,7 @@ Remedy of_further_senses() {
   return remedy;
 }
 
-/// What dies do.
-struct Work {
-  Remedy remedy;
-  double time = 0;            ///< of the run
-  bool takes_its_own = true;  ///< as in Remedy
-};
+}  // namespace
 
 std::vector<Work> works_of_dies(const MeasuredDrive& drive, const Asker& asker) {
   const auto time = [&](std::string_view work) { return drive.dies_busy_with(work); };
@@ -231,7 +230,6 @@ std::vector<Work> works_of_dies(const MeasuredDrive& drive, const Asker& asker) 
           {of_further_senses(), reads * senses.further}};
 }
 
-/// A wait for dies that do these works, shared out among them, and what moves their data.
 std::vector<Remedy> shared_out(const MeasuredDrive& drive, const std::vector<Work>& works) {
   const double transfers = drive.share_of_transfers();
   double sum = 0;
@@ -250,6 +248,8 @@ std::vector<Remedy> shared_out(const MeasuredDrive& drive, const std::vector<Wor
   }
   return remedies;
 }
+
+namespace {
 
 /// As far as it is not one for data on their way.
 std::vector<Remedy> of_die_wait(const MeasuredDrive& drive, const Remedy& own) {
@@ -278,130 +278,6 @@ std::vector<Remedy> of_making_room(const MeasuredDrive& drive, const Asker& aske
                              {of_migration(drive, asker), drive.dies_busy_with("migration")}};
   std::vector<Remedy> all = shared_out(drive, works);
   return all.empty() ? of_die_wait(drive, works.front().remedy) : all;
-}
-
-/// Parallel units have as many programs under way as they may have, and dies time left.
-Remedy of_programs_at_limit(const MeasuredDrive& drive) {
-  const std::string own = "firmware.allocation.programs_per_pu";
-  const std::string copies = "firmware.gc.parallel_copies";
-  const double programs = drive.dies_busy_with("program");
-  const double collection = drive.dies_busy_with("gc");
-  const std::string both = collection > programs                       ? copies + " or " + own
-                           : collection > k_hardly_collects * programs ? own + " or " + copies
-                                                                       : own;
-  return {"the limit of programs under way", "", 0, both};
-}
-
-bool is_memory(std::string_view label) {
-  return label == "bus" || label == "DRAM" || label.starts_with("SCM");
-}
-
-/// Whether programs that make room in a buffer or a cache may wait for this. What is busy with the
-/// host's own accesses to memory, one after another, does not hold them up: these hardly wait.
-bool delays_programs(const Utilisation& use, const MeasuredDrive& drive) {
-  const std::string& label = use.label;
-  constexpr double k_hardly = 0.5;  // of what they take: what they would at random, at half load
-  if (is_memory(label)) {
-    const std::optional<MeasuredDrive::Access> access = drive.access_to(label);
-    return !access || access->waits >= k_hardly * access->takes;
-  }
-  const bool of_flash =
-      label == "dies" || label == "channels" || label == "gangs" || label.ends_with(" decoders");
-  return of_flash || load_of(use) >= k_busy_resource;
-}
-
-/// Of channels that are taken all the time, the part in which memory has yet to bring the data of
-/// programs.
-double brought_by_memory(const MeasuredDrive& drive) {
-  const double held = drive.channels_held();
-  return held >= k_busy_resource ? 1 - drive.busy("channels") / held : 0;
-}
-
-/// Channels, and the memory that they wait for, by turns.
-std::vector<Remedy> of_channels_and_memory(const MeasuredDrive& drive) {
-  std::vector<Remedy> both = {of_channels(drive), of_busiest(drive, {"bus", "DRAM"})};
-  both[1].share = brought_by_memory(drive);
-  both[0].share = 1 - both[1].share;
-  return both;
-}
-
-/// What keeps the busiest resource busy: whatever waits without a cause of its own waits for that.
-/// Nothing: all are idle for most of the time. `for_room`: of what makes room alone.
-std::vector<Remedy> bottleneck(const MeasuredDrive& drive, const Asker& asker, bool for_programs,
-                               bool for_room) {
-  constexpr double k_hardly_any = 0.1;
-  const double by_memory = brought_by_memory(drive);
-  const auto busiest = [&](const auto& measure, double least) {
-    const Utilisation* result = nullptr;
-    for (const Utilisation& use : drive.uses) {
-      if (measure(use) <= (result == nullptr ? least : measure(*result))) continue;
-      if (for_room && !delays_programs(use, drive)) continue;
-      if (use.label == "dies" || drive.limiting(use)) result = &use;
-    }
-    return result;
-  };
-  if (for_programs && drive.programs_at_limit() >= k_busy_resource &&
-      busiest(load_of, k_busy_resource) == nullptr)
-    return by_memory > 0 ? of_channels_and_memory(drive) : std::vector<Remedy>{of_programs_at_limit(drive)};
-  const Utilisation* use = busiest(load_of, k_idle);
-  if (use == nullptr) use = busiest([](const Utilisation& one) { return one.highest(); }, k_idle);
-  if (use == nullptr) return {};
-  if (use->label == "dies") return shared_out(drive, works_of_dies(drive, asker));
-  if (use->label == "channels" && by_memory > k_hardly_any) return of_channels_and_memory(drive);
-  return {with_ties(use->label, drive)};
-}
-
-/// Room in the cache: reads wait for it where they are told to. In a cache that keeps none a write
-/// waits until what it drives out is in flash, however large the cache is.
-Remedy of_cache(const MeasuredDrive& drive, const Asker& asker) {
-  if (!asker.reads && !drive.limits.cache_keeps_room)
-    return {"evictions from a full cache", "ssd.flash.part.program_latency", 0, "firmware.cache.policy"};
-  const Json* const cache = find_group(drive.statistics, "cache");
-  const Json* const medium = cache == nullptr ? nullptr : find_value(*cache, "medium");
-  const bool in_scm = medium != nullptr && (*medium)["value"] == "SCM";
-  return {"room in the cache", in_scm ? "ssd.scm.capacity" : "", 0,
-          asker.reads ? "firmware.cache.copy_waits or firmware.cache.capacity" : "firmware.cache.capacity"};
-}
-
-/// Of a write's wait for room in a cache in SCM, which is the busiest: what drives lines out waits
-/// for that, and then takes its time in flash.
-std::vector<Remedy> with_evictions(Remedy memory, const MeasuredDrive& drive, const Asker& asker) {
-  const std::optional<MeasuredDrive::Access> access = drive.access_to("SCM");
-  if (!access || drive.limits.program_seconds == 0) return {memory};
-  memory.share = access->waits / (access->waits + drive.limits.program_seconds);
-  Remedy evictions = of_cache(drive, asker);
-  evictions.share = 1 - memory.share;
-  return {memory, evictions};
-}
-
-/// Whether the queue of SATA stands for commands that run alone for most of the time, and for more
-/// of it than anything is busy.
-bool alone_limits(const MeasuredDrive& drive) {
-  double most = k_idle;
-  for (const Utilisation& use : drive.uses)
-    if (use.label == "dies" || drive.limiting(use)) most = std::max(most, load_of(use));
-  return drive.held_up() > most;
-}
-
-/// A wait that has no cause of its own, and what it is called where nothing is busy.
-std::vector<Remedy> of_wait(const std::string& cause, const MeasuredDrive& drive, const Asker& asker) {
-  if ((cause == "load limit" || cause == "submission") && alone_limits(drive))
-    return {of_alone(drive, "", asker.load)};
-  const bool for_programs =
-      !asker.reads || cause == "buffer wait" || cause == "cache wait" || cause == "LBA hazard wait";
-  const bool for_room = cause == "buffer wait" || cause == "cache wait";
-  if (std::vector<Remedy> busiest = bottleneck(drive, asker, for_programs, for_room); !busiest.empty()) {
-    const bool of_scm = busiest.size() == 1 && busiest.front().cause.ends_with("the SCM");
-    if (cause == "cache wait" && of_scm && !asker.reads) return with_evictions(busiest.front(), drive, asker);
-    return busiest;
-  }
-  if (cause == "buffer wait") return {{"room in the write buffer", "", 0, "firmware.buffer.capacity"}};
-  if (cause == "cache wait") return {of_cache(drive, asker)};
-  if (cause == "load limit") return {own_limit(drive, asker)};
-  if (cause == "submission" && !drive.limits.commands_under_way.empty())
-    return {{k_limit, drive.limits.commands_under_way, 0}};
-  if (cause == "submission") return {{"the host's queue", drive.limits.queue_depth, 0}};
-  return {{"earlier commands on the same data", "", 0}};
 }
 
 /// What a die takes to stop what it does for a read.

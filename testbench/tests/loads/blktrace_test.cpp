@@ -1,5 +1,8 @@
 // Binary blktrace (struct blk_io_trace), and text of perf script and biosnoop: hand-made from their
 // documented layouts.
+#include <boost/iostreams/device/back_inserter.hpp>
+#include <boost/iostreams/filter/gzip.hpp>
+#include <boost/iostreams/filtering_stream.hpp>
 #include <catch2/catch.hpp>
 #include <cstring>
 
@@ -48,6 +51,17 @@ std::vector<Request> all_of(TraceReader& reader) {
   Request request;
   while (reader.next(request)) requests.push_back(request);
   return requests;
+}
+
+std::string packed_by_gzip(const std::string& text) {
+  namespace io = boost::iostreams;
+  std::string result;
+  io::filtering_ostream out;
+  out.push(io::gzip_compressor());
+  out.push(io::back_inserter(result));
+  out << text;
+  out.reset();
+  return result;
 }
 
 TraceFile file_of(const std::string& path) {
@@ -99,6 +113,17 @@ TEST_CASE("binary blktrace: the files of all processors in order of time") {
   for (std::size_t i = 0; i < 3; ++i) CHECK(requests[i].offset == (i + 1) * 8 * 512);
   CHECK(requests[3].offset == 40U * 512);
   CHECK(reader.description().find("binary blktrace") != std::string::npos);
+  // Compressed ones are a series of their own.
+  const std::string packed =
+      folder.write("sda.blktrace.0.gz", packed_by_gzip(record(1000, 8, 512, k_read | k_issued)));
+  static_cast<void>(
+      folder.write("sda.blktrace.1.gz", packed_by_gzip(record(500, 16, 512, k_write | k_issued))));
+  TraceReader unpacked(file_of(packed));
+  const std::vector<Request> both = all_of(unpacked);
+  REQUIRE(both.size() == 2);
+  CHECK(both[0].opcode == HostOpcode::write);
+  CHECK(both[1].offset == 8U * 512);
+  CHECK(unpacked.description().find("binary blktrace") != std::string::npos);
   // A file by another name stands for itself.
   TraceReader alone(file_of(folder.write("alone", record(1000, 8, 512, k_read | k_issued))));
   CHECK(all_of(alone).size() == 1);

@@ -2,6 +2,7 @@
 #include "testbench/loads/fio/fio_job.h"
 
 #include <catch2/catch.hpp>
+#include <set>
 
 #include "drain.h"
 #include "drive_size.h"
@@ -126,6 +127,25 @@ TEST_CASE("a synchronous ioengine keeps one request outstanding, as in fio") {
                                  "synchronous; libaio or io_uring keeps more outstanding"});
   config.fio.job = "a";
   CHECK(make_loads(config, k_drive, 1)[0].warnings.empty());
+}
+
+TEST_CASE("jobs of one name in a job file are told apart and ask for addresses of their own") {
+  const Folder folder;
+  LoadConfig config;
+  config.kind.fio = folder.write("jobs.fio",
+                                 "[global]\nrw=randwrite\nsize=1m\nnumber_ios=100\n[a]\n[a]\n[b]\n"
+                                 "numjobs=2\n[b.1]\n");
+  auto loads = make_loads(config, k_drive, 1);
+  std::vector<std::string> names;
+  std::set<std::vector<std::uint64_t>> orders;
+  for (Load& load : loads) {
+    names.push_back(load.name);
+    std::vector<std::uint64_t> order;
+    for (const PlacedRequest& request : drain(load)) order.push_back(request.lba);
+    orders.insert(order);
+  }
+  CHECK(names == std::vector<std::string>{"a", "a 2", "b.0", "b.1", "b.1 2"});
+  CHECK(orders.size() == loads.size());
 }
 
 TEST_CASE("a fio job that reads and writes nothing, and an engine that fio does not have, are refused") {

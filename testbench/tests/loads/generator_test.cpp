@@ -219,6 +219,25 @@ TEST_CASE("rates by direction decide the mix") {
   CHECK(std::abs(reads - 9000) <= 1);
 }
 
+TEST_CASE("a mix of nothing but reads, or writes, is no mix, whatever rates there are, as in fio") {
+  GeneratorConfig config;
+  config.rw = GENERATE(as<std::string>(), "rw", "randrw");
+  config.rate_iops = "1000,1000";
+  config.size = "1m";
+  for (const int reads : {100, 0}) {
+    INFO(config.rw << " " << reads);
+    config.rwmixread = reads;
+    const auto requests = run(config);
+    REQUIRE(requests.size() == 256);  // fio 3.33: 256 reads and no write, in 256 ms
+    for (const Request& request : requests)
+      CHECK(request.opcode == (reads == 100 ? HostOpcode::read : HostOpcode::write));
+    CHECK(requests.back().time == 255_ms);
+  }
+  config.rwmixwrite = 0;
+  config.rate_iops = "1000,0";  // what is not done needs no rate
+  CHECK(run(config).size() == 256);
+}
+
 TEST_CASE("trimwrite trims and then writes the same block") {
   for (const char* pattern : {"trimwrite", "randtrimwrite"}) {
     GeneratorConfig config;

@@ -113,6 +113,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
       {"ended-by-size", {"load.loops=1"}},
       {"falls-behind", {"load.rate_iops=200000"}},
       {"beyond-queue", {"ssd.host.queue_depth=7"}},
+      {"beyond-queue", {"ssd.host={protocol: sata, link: sata6}", "load.numjobs=5"}},
       {"turns-unused", {"ssd.host={queues: 2, arbitration: weighted, weights: [3, 1]}"}},
       {"part-of-the-time",
        {"load.0.ramp_requests=0"},

@@ -317,4 +317,40 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
   }
 }
 
+TEST_CASE("a wait for a limit beside what is busy for a part of the time is told as both, or as the limit",
+          "[program]") {
+  const std::string small =
+      flash_of("channels: 4, ways: 2, user_capacity: 256 MiB", "planes: 1, page_size: 4 KiB");
+  const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };
+  const auto told = [](const Json& report) { return report["findings"].back().dump(); };
+  SECTION("the load's own limit") {
+    const std::string text = drive_with(
+        small, k_fill + "load: {rw: randread, bs: 4k, iodepth: 6, rate_iops: 200k, number_ios: 8000}\n");
+    const Json report = run_with({}, text);
+    INFO(told(report));
+    CHECK_THAT(told(report), Catch::Contains("the load's own limit of commands under way"));
+    CHECK_THAT(told(report), Catch::Contains("reads of the flash"));
+    // Both are remedies.
+    CHECK(iops(run_with({"load.iodepth=24"}, text)) > 1.2 * iops(report));
+    CHECK(iops(run_with({"ssd.flash.ways=4"}, text)) > 1.05 * iops(report));
+    // Nothing but the dies, which are busy all the time.
+    CHECK_THAT(told(run_with({"load.iodepth=256"}, text)), !Catch::Contains("own limit"));
+  }
+  SECTION("room in the write buffer for the programs of half of the dies") {
+    const std::string text =
+        drive_with(flash_of("channels: 4, ways: 4, bus: 2400 MT/s, user_capacity: 2 GiB",
+                            "planes: 2, page_size: 16 KiB, program_latency: [2 ms]"),
+                   "firmware: {allocation: {multi_plane: true}, mapping: {unit: 4 KiB}, buffer: {capacity: "
+                   "256 KiB}}\n"
+                   "load: {rw: randwrite, bs: 16k, iodepth: 64, number_ios: 8000}\n");
+    const Json report = run_with({}, text);
+    INFO(told(report));
+    CHECK(report["findings"].back()["cause"] == "room in the write buffer");
+    CHECK(iops(run_with({"ssd.flash.ways=8"}, text)) == Approx(iops(report)).epsilon(0.02));
+    CHECK(iops(run_with({"firmware.buffer.capacity=384 KiB"}, text)) > 1.3 * iops(report));
+    CHECK(run_with({"firmware.buffer.capacity=4 MiB"}, text)["findings"].back()["cause"] ==
+          "programs of host data");
+  }
+}
+
 }  // namespace tlmssd::program_tests

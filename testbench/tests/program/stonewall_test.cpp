@@ -96,4 +96,19 @@ TEST_CASE("a job file has phases of its own behind a stonewall", "[program]") {
   CHECK(at.at('z').first == at.at('y').last);
 }
 
+TEST_CASE("startdelay of a job file counts from its beginning, also behind its stonewalls, as in fio",
+          "[program]") {
+  const Folder folder;
+  static_cast<void>(folder.write("jobs.fio",
+                                 "[global]\nrw=randread\nrate_iops=1000\n[x]\nnumber_ios=4\n"
+                                 "[y]\nstonewall\nstartdelay=2ms\nnumber_ios=4\n"
+                                 "[z]\nstonewall\nstartdelay=50ms\nnumber_ios=4\n"));
+  const auto at = spans(folder, "axyz",
+                        "  - {name: a, rw: randwrite, number_ios: 30}\n"
+                        "  - {fio: jobs.fio, stonewall: true}\n");
+  REQUIRE(at.size() == 4);
+  CHECK(at.at('y').first == at.at('x').last);  // which is later than 2 ms
+  CHECK(at.at('z').first == at.at('x').first + 50'000'000'000);
+}
+
 }  // namespace tlmssd::program_tests
