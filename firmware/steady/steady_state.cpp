@@ -17,6 +17,8 @@ namespace {
 /// where there is none.
 constexpr double k_play = 0.25;
 constexpr double k_play_without_model = 3;
+/// Playing does not end between two programs of the host.
+constexpr std::uint64_t k_no_end = ~std::uint64_t{0};
 /// Times that the drive counts as overwritten, for its wear.
 constexpr double k_overwritten = 4;
 /// A parallel unit with this share less room than there is on average is passed over; so many
@@ -99,7 +101,8 @@ std::string SteadyState::make() {
   std::vector<StationaryBlocks> models;
   for (const Plan& plan : plans_) models.push_back(model_of(plan));
   const double share = choice ? k_play : k_play_without_model;
-  // All parallel units take turns, so that they are at the same point of filling a block.
+  // Where no time passes, parallel units take turns strictly: all are at the same point of filling
+  // a block. A host that never pauses takes them out of step, each in its own play.
   const double phase = random_.uniform() * layout_.block_units;
   const auto programs = static_cast<std::uint64_t>((share * mean_valid_ + phase) / layout_.program_units);
   const double before =
@@ -253,13 +256,29 @@ void SteadyState::make_open(std::uint32_t pu, WriteTarget target, std::uint32_t 
 
 void SteadyState::play(std::uint32_t pu, std::uint64_t programs) {
   victims_.clear();
-  for (; programs > 0; --programs) write(pu);
+  played_ = 0;
+  until_ = k_no_end;
+  for (std::uint64_t n = 0; n < programs; ++n) write(pu);
+  if (order_.sustained && programs > 0)
+    play_on(pu, static_cast<double>(played_) / static_cast<double>(programs));
   for (const Victim& victim : victims_) worker_.leave_unfinished(pu, victim.block);
+}
+
+/// Under a host that never pauses a parallel unit always has something to do: it fills a block,
+/// then collects until there is room for another, whatever the others do, which it soon is not in
+/// step with. Goes on to a point of such a cycle that is drawn, most often in the midst of
+/// collection. The cycle is measured in programs, as long as any other (A): reads and erases go
+/// with them.
+void SteadyState::play_on(std::uint32_t pu, double amplification) {
+  const double cycle = amplification * layout_.programs_per_block;
+  until_ = played_ + static_cast<std::uint64_t>(random_.uniform() * cycle);
+  while (played_ < until_) write(pu);
 }
 
 /// What the host overwrites lies anywhere, on average as much in each parallel unit as it gets.
 void SteadyState::write(std::uint32_t pu) {
   if (!pool_.can_claim(pu, WriteTarget::host)) collect(pu);
+  if (played_ == until_) return;
   if (!pool_.can_claim(pu, WriteTarget::host))
     throw std::logic_error("steady state: collection makes no room");
   const Ppn first = pool_.claim(pu, WriteTarget::host, core_.clock());
@@ -267,6 +286,7 @@ void SteadyState::write(std::uint32_t pu) {
   for (std::uint32_t n = 0; n < layout_.program_units; ++n) invalidate_any(pu);
   for (std::uint32_t n = 0; n < layout_.program_units; ++n) pool_.validate(first + n, block);
   pool_.programmed(block, false);
+  ++played_;
   if (pool_.pu(pu).free < background_start()) collect(pu);
 }
 
@@ -324,9 +344,9 @@ bool SteadyState::read_batch(std::uint32_t pu) {
   return true;
 }
 
-/// Moves what fills the next program unit. False: there is no room for it.
+/// Moves what fills the next program unit. False: there is no room for it, or playing ends here.
 bool SteadyState::move_gathered(std::uint32_t pu) {
-  if (!pool_.can_claim(pu, WriteTarget::gc)) return false;
+  if (played_ == until_ || !pool_.can_claim(pu, WriteTarget::gc)) return false;
   const Ppn first = pool_.claim(pu, WriteTarget::gc, core_.clock());
   const BlockNumber block = layout_.block_of(first);
   for (std::uint32_t n = 0; n < layout_.program_units; ++n) {
@@ -334,6 +354,7 @@ bool SteadyState::move_gathered(std::uint32_t pu) {
     pool_.validate(first + n, block);
   }
   pool_.programmed(block, false);
+  ++played_;
   gathered_.erase(gathered_.begin(), gathered_.begin() + layout_.program_units);
   return true;
 }

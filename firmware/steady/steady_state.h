@@ -12,10 +12,12 @@
 // random permutation, older versions onto what is not, and each page is programmed once, with its
 // spare area, through the same port as ever; the map follows.
 //
-// All parallel units are at the same point of filling a block, because they take turns, and each at
-// its own point of the cycle of collection, which is drawn; at the same one where nothing ever
-// takes them out of step. Where so little is spare that some are passed over now and then, they are
-// not: such a drive is settled by writing.
+// A drive at rest is as untimed writing leaves it: all parallel units are at the same point of
+// filling a block, because they take turns, and each at its own point of the cycle of collection,
+// which is drawn; at the same one where nothing ever takes them out of step. Where so little is
+// spare that some are passed over now and then, they are not: such a drive is settled by writing.
+// Behind a host that never pauses (sustained) each is at a point of its own of filling and
+// collecting, because in time one that collects is passed over by the others.
 //
 // A: wear is that of a fill and four times the capacity in overwrites; where chance puts more on a
 // block than it bears, it has as much behind it as it bears. The number of valid units of
@@ -80,6 +82,7 @@ class SteadyState {
   void limit_wear(std::uint32_t pu);
   // ---- playing
   void play(std::uint32_t pu, std::uint64_t programs);
+  void play_on(std::uint32_t pu, double amplification);
   void write(std::uint32_t pu);
   void invalidate_any(std::uint32_t pu);
   void collect(std::uint32_t pu);
@@ -111,6 +114,8 @@ class SteadyState {
   std::vector<Plan> plans_;                  ///< those that a parallel unit may begin with
   std::vector<Victim> victims_;              ///< of the parallel unit that is being collected
   std::vector<Ppn> gathered_;                ///< valid units of these that are to be moved next
+  std::uint64_t played_ = 0;                 ///< programs of the host and of collection in a parallel unit
+  std::uint64_t until_ = 0;                  ///< playing ends at so many, in the midst of collection or not
   std::uint64_t laid_ = 0;                   ///< logical units that have their place
   std::vector<Lpn> units_;                   ///< of a block
   std::vector<std::vector<Placed>> placed_;  ///< by region of the map, which has yet to learn of it

@@ -2,6 +2,7 @@
 // was.
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -99,6 +100,9 @@ TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[prog
       {"firmware.wear.policy=none", "firmware.gc.policy=windowed-greedy"},
       {"ssd.flash.spare_factor=7 %"},
       {"ssd.flash.part.blocks_per_plane=24", "ssd.flash.spare_factor=40 %"},
+      {"precondition.sustained=true"},
+      {"precondition.sustained=true", "firmware.allocation.streams=shared"},
+      {"precondition.sustained=true", "firmware.gc.policy=cost-benefit"},
   };
   for (const std::vector<std::string>& settings : drives) {
     const Folder folder;
@@ -107,7 +111,7 @@ TEST_CASE("all of a drawn drive reads right, whatever its flash is like", "[prog
                       "load:\n- {name: all, rw: read, bs: 64k, iodepth: 8}\n"
                       "- {name: mixed, stonewall: true, rw: randrw, bs: 4k, iodepth: 8, number_ios: 4000}\n");
     const std::vector<std::string> more = set_options(settings);
-    INFO((settings.empty() ? "as it is" : settings.front()));
+    INFO((settings.empty() ? "as it is" : settings.back()));
     const Json report = report_of(folder, scenario, "r", more);
     REQUIRE(report["preconditioning"].size() == 1);
     CHECK(report["preconditioning"][0]["written"] == false);
@@ -144,13 +148,98 @@ TEST_CASE("parallel units of a drawn drive collect together where those of an ov
   }
 }
 
+TEST_CASE("parallel units that never pause are drawn anywhere in filling and collecting", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
+  constexpr int k_seeds = 6;
+  struct Points {
+    int different = 0;   ///< in filling a block, summed over drives
+    int collecting = 0;  ///< parallel units whose last block is full, and no other has room yet
+  };
+  const auto points = [&](const std::string& steps, const std::string& spare) {
+    Points found;
+    for (int seed = 1; seed <= k_seeds; ++seed) {
+      const Json state =
+          inspected(folder, scenario,
+                    {"--set", "precondition=" + steps, "--set", "ssd.flash.spare_factor=" + spare, "--set",
+                     "seed=" + std::to_string(seed)});
+      std::set<int> filled;
+      for (const Json& pu : state["parallel_units"]) {
+        int programs = 0;
+        for (const Json& open : pu.value("open", Json::array())) {
+          if (open["target"] == "host") programs = open["programs"].get<int>();
+        }
+        filled.insert(programs);
+        if (programs == 0) ++found.collecting;
+      }
+      found.different += static_cast<int>(filled.size());
+    }
+    return found;
+  };
+  // Two thirds of the programs are the host's: most blocks are being filled, each on its own.
+  CHECK(points("{state: steady, sustained: true}", "40 %").different > 2 * k_seeds);
+  // A quarter are: most parallel units are collecting.
+  const int collecting = points("{state: steady, sustained: true}", "14 %").collecting;
+  CHECK(collecting > 4 * k_seeds / 2);
+  CHECK(collecting < 4 * k_seeds);
+  // At rest they are as untimed overwriting leaves them.
+  for (const std::string steps : {"{state: steady}", "[{fill: 100 %}, {overwrite: 4x}]"}) {
+    INFO(steps);
+    CHECK(points(steps, "40 %").different <= 2 * k_seeds);  // some may have got the last program
+  }
+}
+
+TEST_CASE("the first writes behind a sustained steady state wait as later ones do", "[program][figure]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(title: sustained
+ssd:
+  host: {lba_size: 4 KiB, link: pcie3x4}
+  flash:
+    channels: 4
+    ways: 2
+    over_provisioning: 10 %
+    part: {planes: 1, blocks_per_plane: 160, pages_per_block: 96, page_size: 16 KiB}
+firmware: {buffer: {capacity: 2 MiB}}
+precondition: {state: steady, sustained: true}
+load: {rw: randwrite, bs: 4k, iodepth: 32}
+)");
+  struct Waits {
+    double median = 0;
+    double longest = 0;
+  };
+  const auto behind = [&](int ramp) {
+    Waits mean;
+    constexpr int k_seeds = 8;
+    for (int seed = 1; seed <= k_seeds; ++seed) {
+      const Json report = report_of(
+          folder, scenario, "r",
+          {"--set", "seed=" + std::to_string(seed), "--set", "load.ramp_requests=" + std::to_string(ramp),
+           "--set", "load.number_ios=" + std::to_string(ramp + 20000)});
+      const Json& latency = report["results"]["total"]["operations"]["write"]["latency"];
+      mean.median += latency["p50"].get<double>() / k_seeds;
+      mean.longest += latency["p99.9"].get<double>() / k_seeds;
+    }
+    return mean;
+  };
+  const Waits first = behind(0);
+  const Waits later = behind(200000);
+  INFO(first.longest << " against " << later.longest);
+  CHECK(first.median == Approx(later.median).epsilon(0.15));
+  CHECK(first.longest > 0.6 * later.longest);
+  CHECK(first.longest < 1.8 * later.longest);  // 3.5 times where all parallel units collect at once
+}
+
 TEST_CASE("a snapshot of a drawn drive gives the same bytes", "[program]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
-  const Json made = report_of(folder, scenario, "a", {"--save-snapshot", folder / "p.snap"});
-  const Json restored = report_of(folder, scenario, "b", {"--from-snapshot", folder / "p.snap"});
-  CHECK(made == restored);
-  CHECK(report_of(folder, scenario, "c") == made);
+  for (const std::string sustained : {"false", "true"}) {
+    const std::vector<std::string> set{"--set", "precondition.sustained=" + sustained};
+    const Json made = report_of(folder, scenario, "a", joined({"--save-snapshot", folder / "p.snap"}, set));
+    const Json restored =
+        report_of(folder, scenario, "b", joined({"--from-snapshot", folder / "p.snap"}, set));
+    CHECK(made == restored);
+    CHECK(report_of(folder, scenario, "c", set) == made);
+  }
 }
 
 TEST_CASE("a drive without a model is settled by writing, and that is said", "[program][figure]") {
