@@ -7,6 +7,7 @@ scripts/steady_state --check    one comparison, and whether the page has a row f
 import argparse
 import json
 import math
+import re
 import statistics
 import subprocess
 import sys
@@ -224,9 +225,17 @@ def page(comparisons, seeds):
     return text
 
 
+def says_what_the_text_does(rows):
+    """Whether the page is the text, whatever was measured."""
+    parts = re.split(r"\{\{\w+\}\}", TEXT.read_text())
+    return re.fullmatch(".*?".join(map(re.escape, parts)), rows, re.DOTALL) is not None
+
+
 def check(program):
-    """The page has every row, and one comparison goes through."""
+    """The page has every row and says what the text does, and one comparison goes through."""
     rows = PAGE.read_text() if PAGE.exists() else ""
+    if not says_what_the_text_does(rows):
+        sys.exit(f"docs/steady-state.md is not what {TEXT.relative_to(ROOT)} says: change both")
     missing = [row_of(p, s) for p in POLICIES for s in SPARE_FACTORS if row_of(p, s) not in rows]
     if missing:
         sys.exit(f"docs/steady-state.md lacks {missing}; make it anew by scripts/steady_state")
