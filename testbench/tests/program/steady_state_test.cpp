@@ -222,7 +222,7 @@ load: {rw: randwrite, bs: 4k, iodepth: 32}
     return mean;
   };
   const Waits first = behind(0);
-  const Waits later = behind(200000);
+  const Waits later = behind(100000);
   INFO(first.longest << " against " << later.longest);
   CHECK(first.median == Approx(later.median).epsilon(0.15));
   CHECK(first.longest > 0.6 * later.longest);
