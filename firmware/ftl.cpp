@@ -268,8 +268,17 @@ void Ftl::rest(std::uint32_t cycles, std::int64_t nanoseconds) {
   if (parts_->core.ecc) parts_->core.ecc->rested();
 }
 
+// The host may let time pass before its first command: idle time like any other. Whether it does is
+// known at the end of this instant; a load that begins at once arms nothing.
 void Ftl::set_timed(bool timed) {
   parts_->timed = timed;
+  if (!timed || parts_->core.config.gc.idle_after == 0) return;
+  parts_->hw.event_queue.soon(
+      [](void* self) {
+        Parts& parts = *static_cast<Parts*>(self);
+        if (parts.timed && parts.hw.host.outstanding() == 0) parts.arm_idle_timer();
+      },
+      parts_.get());
 }
 
 void Ftl::put_off_background(bool put_off) {

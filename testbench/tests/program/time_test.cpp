@@ -205,4 +205,35 @@ TEST_CASE("drives that the machine cannot hold are refused at once", "[program]"
   CHECK(many.seconds < 5);
 }
 
+TEST_CASE("time before the first command of a run is idle time", "[program]") {
+  const Folder folder;
+  const std::string scenario = folder.write("s.yaml", R"(ssd:
+  host: {lba_size: 4 KiB}
+  flash: {channels: 2, ways: 1, user_capacity: 1 GiB, over_provisioning: 40 %, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
+firmware:
+  allocation: {multi_plane: true}
+  gc: {idle_after: 100 ms}
+  pslc: {policy: all, static: 5 %, dynamic: 10 %, fold_below: 0 %}
+precondition: {fill: 20 %, order: sequential}
+load: {rw: write, bs: 128k, iodepth: 8, offset: 20%, size: 400m}
+)");
+  const auto room = [&](const std::vector<std::string>& more) {  // in the pSLC, until it is full
+    return report_of(folder, scenario, "out", more)["cliff"]["written"]["value"].get<double>();
+  };
+  const std::vector<std::string> late = {"--set", "load.startdelay=20 s"};
+  const double at_once = room({});
+  const double folded = room(late);
+  CHECK(folded > 4 * at_once);
+  CHECK(room({"--set", "load.startdelay=90 ms"}) == at_once);
+  CHECK(folded == Approx(room({"--set", "precondition.0.idle=true"})).epsilon(0.01));
+  // And in a run from a snapshot.
+  const std::string snapshot = folder / "drive.snap";
+  std::vector<std::string> saving = late;
+  std::vector<std::string> restoring = late;
+  saving.insert(saving.end(), {"--save-snapshot", snapshot});
+  restoring.insert(restoring.end(), {"--from-snapshot", snapshot});
+  const Json straight = report_of(folder, scenario, "straight", saving);
+  CHECK(report_of(folder, scenario, "restored", restoring) == straight);
+}
+
 }  // namespace tlmssd::program_tests
