@@ -64,9 +64,10 @@ void BusySeries::load_rests(std::size_t load, Picoseconds now) {
     *end = series_.sample(now);
 }
 
-void BusySeries::finish(Picoseconds now) {
+void BusySeries::finish(Picoseconds now, bool with_loads) {
   series_.finish(now);
   all_ = series_.samples();
+  if (!with_loads) return;
   for (const auto* const notes : {&begins_, &ends_}) {
     std::copy_if(notes->begin(), notes->end(), std::back_inserter(all_),
                  [](const Sample& sample) { return !sample.busy.empty(); });

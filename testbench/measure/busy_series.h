@@ -34,8 +34,8 @@ class BusySeries {
   /// A load has no command outstanding, perhaps for good: its last such instant is noted, or one
   /// at most a quarter of an interval before it.
   void load_rests(std::size_t load, Picoseconds now);
-  /// Puts all notes in order.
-  void finish(Picoseconds now);
+  /// Puts all notes in order; those of loads only if `with_loads`.
+  void finish(Picoseconds now, bool with_loads = true);
 
   [[nodiscard]] const std::vector<Kind>& kinds() const { return kinds_; }
   /// Ends of the intervals into which the time measured falls, in picoseconds since it began.

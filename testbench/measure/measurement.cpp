@@ -414,8 +414,8 @@ void Measurement::submitted(std::uint16_t load, Picoseconds now, bool begins) {
   ++submissions_;
   into.settle(now);
   ++into.depth_;
-  if (loads_.size() == 1) return;
   if (into.depth_ == 1) busy_.load_begins(load, now);
+  if (loads_.size() == 1) return;
   all_.settle(now);
   ++all_.depth_;
 }
@@ -438,9 +438,8 @@ void Measurement::record(const Completed& command) {
   drive_.look(command.completed);
   busy_.look(command.completed);
   load.count(command);
-  if (loads_.size() == 1) return;
-  all_.count(command);
   if (load.depth_ == 0) busy_.load_rests(command.load, command.completed);
+  if (loads_.size() > 1) all_.count(command);
 }
 
 void Measurement::record_whole(const Completed& request) {
@@ -452,9 +451,8 @@ void Measurement::record_whole(const Completed& request) {
   ++load.wholes_[op];
   ++completed_;
   load.end(request);
-  if (loads_.size() == 1) return;
-  all_.end(request);
   if (load.depth_ == 0) busy_.load_rests(request.load, request.completed);
+  if (loads_.size() > 1) all_.end(request);
 }
 
 void Measurement::tally(std::uint16_t load, HostOpcode opcode, HostStatus status, Bytes bytes) {
@@ -491,8 +489,8 @@ void Measurement::finish(Picoseconds now) {
   for (auto& load : loads_) load.close(now);
   all_.close(now);
   drive_.finish(now);
-  busy_.finish(now);
   end_ = now;
+  busy_.finish(now, loads_.size() != 1 || part_of_the_time(loads_.front()));
   std::uint64_t drained = 0;
   for (auto& load : loads_) drained += load.end_drain(submissions_);
   const bool with_drain = 2 * drained > completed_;

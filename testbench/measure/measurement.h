@@ -266,6 +266,9 @@ class RateWindow {
   bool with_drain_ = true;  ///< the whole run, because most of it is drain
 };
 
+/// Of the time measured, up to which what went on in the own time of loads tells more.
+constexpr double k_nearly_all = 0.9;
+
 class Measurement {
  public:
   /// Names of the loads, in the order of Completed::load.
@@ -302,6 +305,11 @@ class Measurement {
   [[nodiscard]] Picoseconds span() const { return end_ - start_; }
   /// What rates are taken over (finish() first).
   [[nodiscard]] const RateWindow& rates() const { return rates_; }
+  /// Whether one of the loads, or all of them together, was at work for a part of the time measured
+  /// that is worth a look of its own.
+  [[nodiscard]] bool part_of_the_time(const LoadMeasurement& loads) const {
+    return static_cast<double>(loads.active()) <= k_nearly_all * static_cast<double>(span());
+  }
   [[nodiscard]] std::uint64_t completed() const { return completed_; }
 
  private:

@@ -138,6 +138,7 @@ Json own_utilisation_json(const BusySeries& busy, const LoadMeasurement& load) {
   return json;
 }
 
+/// Of one of the loads, or of all of them together.
 void add_own_time(Json& json, const LoadMeasurement& load, const Measurement& measurement) {
   const RateWindow own = load.own_time();
   if (own.span() == 0) return;
@@ -146,7 +147,8 @@ void add_own_time(Json& json, const LoadMeasurement& load, const Measurement& me
            {"start", quantity(static_cast<double>(load.active_from()) * 1e-12, "s")},
            {"span", quantity(static_cast<double>(own.span()) * 1e-12, "s")}};
   group.update(own_rates_json(load, own));
-  if (measurement.loads() > 1) group["utilisation"] = own_utilisation_json(measurement.busy(), load);
+  if (measurement.loads() > 1 || measurement.part_of_the_time(load))
+    group["utilisation"] = own_utilisation_json(measurement.busy(), load);
   for (std::size_t op = 0; op < k_opcodes; ++op) {
     const auto opcode = static_cast<HostOpcode>(op);
     const auto operation = json["operations"].find(name_of(opcode));
@@ -242,7 +244,10 @@ Json build_report(const RunFacts& facts, const Measurement& measurement, Json st
   Json results = object_for(k_most_members);
   results["shown"] = merges_by_itself(facts) ? "total" : facts.merge ? "both" : "loads";
   results["total"] = object_for(k_most_members);
-  add_load(results["total"], measurement.total(), measurement, names);
+  const LoadMeasurement total = measurement.total();
+  add_load(results["total"], total, measurement, names);
+  if (results["shown"] != "loads" && measurement.part_of_the_time(total))
+    add_own_time(results["total"], total, measurement);
   Json loads = Json::array();
   for (std::size_t i = 0; i < measurement.loads(); ++i) {
     Json load = object_for(k_most_members);

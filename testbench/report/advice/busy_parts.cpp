@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "models/base/quantity_text.h"
+#include "testbench/measure/measurement.h"
 
 namespace tlmssd {
 namespace {
@@ -11,8 +12,6 @@ namespace {
 constexpr double k_even = 0.9;  ///< of the busiest, from which on all of a kind are as busy as it
 /// Of the busiest, from which on one that has work of its own limits beside it.
 constexpr double k_as_busy = 0.98;
-/// Of the time measured, up to which the own time of a load tells more.
-constexpr double k_nearly_all = 0.9;
 /// Of the time, from which on what moves the dies' data has little left for more dies. Calibrated:
 /// of three drives on which a faster bus and more dies were tried, it tells both nearest.
 constexpr double k_moves_much = 0.7;
@@ -168,9 +167,13 @@ std::optional<MeasuredDrive> MeasuredDrive::in_time_of(const nlohmann::ordered_j
     if (use.mean() == 0) continue;
     scale_to(own.own_->value(use.label, 0.0) * (use.label == "channels" ? channels_work_ : 1), use);
   }
-  own.whose = load["name"].get<std::string>();
-  own.time = "the time of " + own.whose;
-  own.rate = "its rate";
+  if (load.contains("name")) {
+    own.whose = load["name"].get<std::string>();
+    own.time = "the time of " + own.whose;
+    own.rate = "its rate";
+  } else {
+    own.time = "the time at work";
+  }
   return own;
 }
 

@@ -89,8 +89,8 @@ struct MeasuredLoad {
 /// of.
 struct MeasuredDrive {
   MeasuredDrive(const nlohmann::ordered_json& report, const ChosenLimits& chosen);
-  /// The same in the own time of a load (its results): all of a kind are scaled alike. Nothing
-  /// where that time is not known, or nearly all that was measured.
+  /// The same in the own time of a load, or of all of them (their results): all of a kind are
+  /// scaled alike. Nothing where that time is not known, or nearly all that was measured.
   [[nodiscard]] std::optional<MeasuredDrive> in_time_of(const nlohmann::ordered_json& load) const;
   /// Of the resource with this label; none: the drive has no such resource.
   [[nodiscard]] const Utilisation* use_of(std::string_view label) const;
@@ -134,7 +134,7 @@ struct MeasuredDrive {
   std::vector<Utilisation> uses;
   std::string time = "the time";  ///< what the shares are of
   std::string rate = "the rate";  ///< what they bound
-  std::string whose = "";         ///< the load in whose own time that was; empty: in all of it
+  std::string whose = "";         ///< the load in whose own time that was; empty: in that of all loads
 
  private:
   /// What is the same in the own time of any load.

@@ -151,6 +151,31 @@ TEST_CASE("what limits a burst is told of its own time, however long the drive r
         Approx(alone["statistics"]["flash"]["bus_utilisation"]["value"].get<double>()).epsilon(0.01));
 }
 
+TEST_CASE("what limits a load that is the only one is told of its own time behind a pause", "[program]") {
+  const std::string drive = drive_with(
+      flash_of("channels: 2, ways: 2, bus: 50 MT/s, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
+      k_fill);
+  const auto behind = [&](const std::string& pause, const char* jobs = "") {
+    return run_with({}, drive + "load: {rw: read, bs: 128k, iodepth: 16, size: 32 MiB, startdelay: " + pause +
+                            jobs + "}\n");
+  };
+  const auto own = [](const Json& results) { return results.value("own_time", Json::object()); };
+  const Json at_once = behind("0 s");
+  CHECK_FALSE(own(at_once["results"]["total"]).contains("utilisation"));
+  CHECK_FALSE(own(at_once["results"]["loads"][0]).contains("utilisation"));
+  for (const char* jobs : {"", ", numjobs: 2"}) {
+    INFO(jobs);
+    const Json late = behind("10 s", jobs);
+    for (const Json& results : {late["results"]["total"], late["results"]["loads"][0]})
+      CHECK(own(results)["utilisation"]["channels"].get<double>() > 0.99);
+    const std::string p999 = "p99.9 of read";
+    CHECK(told(late, p999) == told(at_once, p999));
+    CHECK(told(late, p999, "look_at") == told(at_once, p999, "look_at"));
+    CHECK_THAT(finding(late, "the flash channels: ").value("text", ""),
+               Catch::Contains(" of the time at work busy, which bounds the rate at 1.0"));
+  }
+}
+
 TEST_CASE("who waits for a turn waits for none that is over", "[program]") {
   const auto cause = [](const std::string& stonewall) -> std::string {
     const std::string text = replaced(
