@@ -312,17 +312,20 @@ std::string Ftl::make_steady(const SteadyOrder& order) {
   return SteadyState(parts_->core, parts_->gc_worker, order).make();
 }
 
-std::uint64_t Ftl::fill(const FillOrder& order) {
+bool Ftl::knows_fill(const FillOrder& order) const {
   Parts& p = *parts_;
   const auto in_the_way = [&p](const Parts::Chosen& one) {
     return p.core.hooks.sees_writes(*one.feature) && !one.feature->knows_fill();
   };
-  if (p.cache != nullptr || !p.watchers.empty() || p.logs ||
-      std::any_of(p.chosen.begin(), p.chosen.end(), in_the_way))
-    return 0;
-  SequentialWrites writes(p.core, p.flusher, p.gc_worker);
-  if (!writes.known(order)) return 0;
-  const std::uint64_t done = writes.carry_out(order);
+  return p.cache == nullptr && p.watchers.empty() && !p.logs &&
+         std::none_of(p.chosen.begin(), p.chosen.end(), in_the_way) &&
+         SequentialWrites(p.core, p.flusher, p.gc_worker).known(order);
+}
+
+std::uint64_t Ftl::fill(const FillOrder& order) {
+  if (!knows_fill(order)) return 0;
+  Parts& p = *parts_;
+  const std::uint64_t done = SequentialWrites(p.core, p.flusher, p.gc_worker).carry_out(order);
   const std::uint64_t units = done * order.units;
   for (const Parts::Chosen& one : p.chosen) one.feature->on_fill(units, units / p.core.layout.program_units);
   return done;

@@ -54,6 +54,8 @@ class Ftl final : public Firmware {
   [[nodiscard]] std::uint32_t steady_cycles(std::uint64_t seed) const override;
   std::string make_steady(const SteadyOrder& order) override;
   std::uint64_t fill(const FillOrder& order) override;
+  /// Whether fill() carries out requests of `order`, if they are enough of them.
+  [[nodiscard]] bool knows_fill(const FillOrder& order) const;
   void disturb(std::uint32_t reads) override;
   void patrol() override;
   [[nodiscard]] double next_due() override;

@@ -13,10 +13,12 @@ namespace tlmssd {
 namespace {
 
 // Measured as resident memory of drives of 1 to 1024 channels, of 1 to 16384 dies, and of full
-// drives; rounded down.
+// drives of 16 to 256 GiB, filled once and in steady state, with 7 to 100 % of spare flash; rounded
+// down.
 constexpr Bytes k_channel = 14'000;
 constexpr Bytes k_die = 18'000;
-constexpr Bytes k_unit = 12;
+constexpr double k_mapped = 6.2;      // of a mapping page: its map entry and what the host knows of it
+constexpr double k_programmed = 6.1;  // of one in flash, valid or not: its content
 constexpr Bytes k_unknown = std::numeric_limits<Bytes>::max();
 
 /// The number after `name` in /proc/meminfo, bytes.
@@ -54,8 +56,8 @@ Bytes memory_of_drive(const Geometry& geometry) {
   return Bytes{geometry.channels} * (k_channel + Bytes{geometry.dies_per_channel()} * k_die);
 }
 
-Bytes memory_of_units(std::uint64_t units) {
-  return units * k_unit;
+Bytes memory_of_units(double mapped, double programmed) {
+  return static_cast<Bytes>(mapped * k_mapped + programmed * k_programmed);
 }
 
 Bytes memory_available() {
@@ -70,18 +72,10 @@ Bytes memory_available() {
   return available;
 }
 
-void check_memory(const Geometry& geometry, std::uint64_t units) {
+void check_memory(const Geometry& geometry) {
   const Bytes drive = memory_of_drive(geometry);
-  const Bytes needed = drive + memory_of_units(units);
   const Bytes available = memory_available();
-  if (needed <= available) return;
-  if (drive <= available) {
-    throw too_large(
-        "precondition", "",
-        fmt::format("writing {} mapping pages takes about {:.1f} GB of memory, of which {:.1f} GB are "
-                    "available; a smaller drive, larger mapping pages or a smaller fill",
-                    units, gigabytes(needed), gigabytes(available)));
-  }
+  if (drive <= available) return;
   // What fits beside the rest as it is.
   const Bytes dies_of_way = Bytes{geometry.dies_per_way} * k_die;
   const Bytes channel = available / geometry.channels;
@@ -93,6 +87,16 @@ void check_memory(const Geometry& geometry, std::uint64_t units) {
                   "available",
                   geometry.channels, geometry.ways, geometry.dies_per_way, gigabytes(drive),
                   gigabytes(available)));
+}
+
+void check_memory_of_units(double mapped, double programmed) {
+  const Bytes needed = memory_of_units(mapped, programmed);
+  const Bytes available = memory_available();
+  if (needed <= available) return;
+  throw too_large("precondition", "",
+                  fmt::format("writing {:.0f} mapping pages takes about {:.1f} GB of memory, of which {:.1f} "
+                              "GB are available; a smaller drive, larger mapping pages or a smaller fill",
+                              std::max(mapped, programmed), gigabytes(needed), gigabytes(available)));
 }
 
 }  // namespace tlmssd

@@ -277,11 +277,16 @@ std::string Ssd::make_steady(const firmware::SteadyOrder& order) {
   return how;
 }
 
-std::uint64_t Ssd::fill(const firmware::FillOrder& order) {
+bool Ssd::knows_fill(const firmware::FillOrder& order) const {
   // Models of others' may look at addresses in the write buffer, which a fill of pages goes
   // through.
-  if (!foreign_memories().empty()) return 0;
-  if (config_.part.grown_bad_blocks > 0) return 0;  // some of its programs fail
+  if (!foreign_memories().empty()) return false;
+  if (config_.part.grown_bad_blocks > 0) return false;  // some of its programs fail
+  return own_ != nullptr && own_->knows_fill(order);
+}
+
+std::uint64_t Ssd::fill(const firmware::FillOrder& order) {
+  if (!knows_fill(order)) return 0;
   cpu_->begin_untimed();
   return firmware_->fill(order);
 }

@@ -103,6 +103,8 @@ class Ssd : public sc_core::sc_module {
   /// The drive, which must be untimed, takes the first requests of a fill without their pages,
   /// where its firmware can (firmware::Firmware::fill). Returns how many.
   std::uint64_t fill(const firmware::FillOrder& order);
+  /// Whether fill() carries out requests of `order`, if they are enough of them.
+  [[nodiscard]] bool knows_fill(const firmware::FillOrder& order) const;
   /// The power fails and comes back; the drive must be drained. False: its firmware does not model
   /// that.
   bool power_cycle() { return firmware_->power_cycle(); }

@@ -310,9 +310,7 @@ double SsdConfig::offered(const Geometry& array) const {
 }
 
 void SsdConfig::check_memory() const {
-  const Geometry array = geometry();
-  tlmssd::check_memory(array, static_cast<std::uint64_t>(written_share * offered(array) /
-                                                         static_cast<double>(firmware.mapping.unit)));
+  tlmssd::check_memory(geometry());
 }
 
 firmware::DriveShape SsdConfig::shape() const {

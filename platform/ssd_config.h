@@ -86,7 +86,6 @@ struct SsdConfig {
   /// reports.
   std::function<std::unique_ptr<firmware::Firmware>(const firmware::FirmwareContext&)> make_firmware;
   std::uint64_t seed = 1;
-  double written_share = 0;  ///< of the capacity, which is written for certain: for the estimate of memory
   /// It will be brought into steady state (Ssd::make_steady), when each block has been through so
   /// many P/E cycles; absent: it will not.
   std::optional<std::uint32_t> steady_after;
@@ -106,8 +105,7 @@ struct SsdConfig {
   }
   /// Blocks per plane as the part has them, or as many as `capacity.user_capacity` needs.
   [[nodiscard]] Geometry geometry() const;
-  /// Throws InputError when this machine has too little memory for the drive and what is written to
-  /// it.
+  /// Throws InputError when this machine has too little memory for the drive.
   void check_memory() const;
   /// The drive as firmware sees it, with the capacity offered to the host.
   [[nodiscard]] firmware::DriveShape shape() const;

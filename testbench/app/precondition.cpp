@@ -1,7 +1,9 @@
 #include "testbench/app/precondition.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 #include "models/base/input_error.h"
 #include "models/nand/reliability/retention_clock.h"
@@ -193,6 +195,19 @@ void check_alone(const PreconditionStep& step, std::size_t number) {
 
 bool PreconditionStep::is_sequential() const {
   return order == "sequential";
+}
+
+PreconditionStep::Written PreconditionStep::written(bool fill_known) const {
+  if (to_steady_state()) return {1, std::numeric_limits<double>::infinity()};  // all of the flash
+  if (steady.wanted()) return {touched(), touched()};
+  Written all;
+  all.touched = all.programmed = fill_known ? 0 : fill;
+  if (!is_sequential() && random_distribution != "random")
+    return all;  // mostly to few places, and in the buffer
+  const double places = is_sequential() ? std::min(overwrite, 1.0) : -std::expm1(-overwrite);
+  all.touched = std::max(all.touched, places * touched());
+  all.programmed += overwrite * touched();
+  return all;
 }
 
 InputError refusal_of_state(PreconditionStep step, std::size_t number, const std::string& what) {

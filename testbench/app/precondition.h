@@ -58,6 +58,13 @@ struct PreconditionStep {
   [[nodiscard]] bool is_sequential() const;
   /// Share of the user capacity that its writes touch.
   [[nodiscard]] double touched() const { return fill > 0 ? fill : region; }
+  /// What is written page by page for certain, as shares of the user capacity.
+  struct Written {
+    double touched = 0;
+    double programmed = 0;  ///< the same places as often as they are written
+  };
+  /// By this step; `fill_known`: but for its fill.
+  [[nodiscard]] Written written(bool fill_known) const;
 };
 
 /// The refusal of `state: steady`, with what the step can be instead: the same without it, or,

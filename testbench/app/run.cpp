@@ -12,6 +12,7 @@
 #include "models/base/input_error.h"
 #include "models/base/quantity.h"
 #include "models/base/suggest.h"
+#include "platform/memory_estimate.h"
 #include "platform/plugins/loader.h"
 #include "testbench/app/drive_view.h"
 #include "testbench/app/scenario_plugins.h"
@@ -149,13 +150,37 @@ void Run::build() {
     return load_space(config, simulation);
   });
   steps_ = std::make_unique<ScenarioLoads>(scenario_, space, options_.short_form);
-  if (options_.from_snapshot.empty()) steps_->check_steps();
+  if (options_.from_snapshot.empty()) {
+    steps_->check_steps();
+    check_memory();
+  }
   if (options_.drive_only) return;
   ScenarioLoads::Made made = steps_->make_all();
   loads_ = std::move(made.loads);
   entries_ = std::move(made.entries);
   warnings_.insert(warnings_.end(), made.warnings.begin(), made.warnings.end());
   targets_ = read_targets(scenario_, loads_, config, simulation);
+}
+
+/// For what the steps will write. A fill whose outcome is known takes none that would count.
+void Run::check_memory() const {
+  PreconditionStep::Written all;
+  bool written = false;
+  for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
+    const PreconditionStep step = steps_->read_step(i);
+    const std::vector<Load> loads = steps_->make_step(i);
+    const bool known = !written && step.fill > 0 && !loads.empty() && simulation_->knows_fill(loads.front());
+    written = written || step.makes_requests() || step.to_steady_state();
+    const PreconditionStep::Written more = step.written(known);
+    all.touched = std::max(all.touched, more.touched);
+    all.programmed += more.programmed;
+  }
+  const firmware::DriveShape& shape = simulation_->ssd().shape();
+  const auto unit = static_cast<double>(shape.mapping_page_bytes);
+  const double user = static_cast<double>(simulation_->drive_size().bytes) / unit;
+  const double flash = static_cast<double>(shape.geometry.bytes()) / unit;
+  located(scenario_, "precondition",
+          [&] { check_memory_of_units(all.touched * user, std::min(all.programmed * user, flash)); });
 }
 
 Run::~Run() = default;

@@ -63,6 +63,7 @@ class Run {
   [[nodiscard]] static double seconds_since(std::chrono::steady_clock::time_point start);
   [[nodiscard]] OtherFiles other_files() const;
   void build();
+  void check_memory() const;
   void read_breaks();
   void make_repeatable();
   template <class Work>

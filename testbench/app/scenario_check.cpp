@@ -63,12 +63,6 @@ std::optional<ContentsConfig> read_contents(const Scenario& scenario) {
   return config;
 }
 
-/// What a step writes of the drive, as a share of it.
-double written_by(const PreconditionStep& step) {
-  if (step.to_steady_state()) return 1;
-  return step.steady.wanted() ? step.touched() : step.fill;
-}
-
 /// Blocks cannot have more cycles behind them than their erases: an age beyond the endurance is
 /// none.
 void check_age(const Scenario& scenario, std::uint32_t endurance) {
@@ -179,7 +173,6 @@ SsdConfig read_drive(const Scenario& scenario, const RunOptions& options) {
   check_age(scenario, config.part.endurance);
   for (std::size_t i = 0; i < scenario.count("precondition"); ++i) {
     const PreconditionStep step = read_step(scenario, i);
-    config.written_share = std::max(config.written_share, written_by(step));
     if (step.to_steady_state() && !is_log_structured(scenario))  // which would write it
       config.steady_after = AgeConfig::parameters().read(scenario.values("age")).cycles;
   }

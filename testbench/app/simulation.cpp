@@ -171,23 +171,32 @@ void Simulation::run_untimed(std::vector<Load>& loads, bool sustained) {
   });
 }
 
-/// What the load writes in sequence to a drive that was never written needs not be written where
-/// its outcome is known; the load goes on behind it.
-void Simulation::fill_ahead(Load& load) {
+firmware::FillOrder Simulation::fill_of(const Load& load) const {
   const SequentialRun run = load.source->sequential_writes();
   const firmware::DriveShape& shape = ssd_->shape();
   if (fill_by_pages_ || software_ || run.requests == 0 || run.offset != 0 || load.requests != 0 ||
       run.bytes % shape.mapping_page_bytes != 0 || !scoreboard_->untouched())
-    return;
+    return {};
   const std::uint64_t pieces = driver_->whole_pieces(run.bytes / shape.lba_bytes);
-  if (pieces == 0) return;
-  const std::uint64_t units = run.bytes / shape.mapping_page_bytes;
+  if (pieces == 0) return {};
   // Whole requests, however many commands each is carried out in.
-  const firmware::FillOrder order{run.requests, static_cast<std::uint32_t>(units), pieces};
+  return {run.requests, static_cast<std::uint32_t>(run.bytes / shape.mapping_page_bytes), pieces};
+}
+
+bool Simulation::knows_fill(const Load& load) const {
+  const firmware::FillOrder order = fill_of(load);
+  return order.requests > 0 && ssd_->knows_fill(order);
+}
+
+/// What the load writes in sequence to a drive that was never written needs not be written where
+/// its outcome is known; the load goes on behind it.
+void Simulation::fill_ahead(Load& load) {
+  const firmware::FillOrder order = fill_of(load);
+  if (order.requests == 0) return;
   const std::uint64_t done = ssd_->fill(order);
-  scoreboard_->written_once(done * units);
+  scoreboard_->written_once(done * order.units);
   load.source->skip(done);
-  driver_->pass(done, pieces);
+  driver_->pass(done, order.commands);
 }
 
 void Simulation::drain_untimed() {

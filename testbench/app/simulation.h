@@ -67,6 +67,9 @@ class Simulation {
   /// `sustained`: as if the host had never paused, so that background work is put off, up to the
   /// next run. Throws DataMismatch.
   void run_untimed(std::vector<Load>& loads, bool sustained = false);
+  /// Whether the load, run untimed now, is a sequential fill whose pages need not be written but
+  /// for the last of them, because its outcome is known.
+  [[nodiscard]] bool knows_fill(const Load& load) const;
   /// The drive is made with worn blocks. To be called before anything is written.
   void wear(const AgeConfig& age);
   /// Brings the drive, which has never been written, into the steady state of uniform random
@@ -114,6 +117,8 @@ class Simulation {
   /// After what happens then.
   void stop_at(Picoseconds instant);
   void drain_untimed();
+  /// The sequential fill that the load begins with; no requests: it begins otherwise.
+  [[nodiscard]] firmware::FillOrder fill_of(const Load& load) const;
   void fill_ahead(Load& load);
   /// Carries `work` out untimed; adds to what it throws what the drive knows about it.
   template <class Work>

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <sys/resource.h>
 
+#include "platform/memory_estimate.h"
 #include "testbench/tests/drive/support.h"
 
 namespace tlmssd::drive_tests {
@@ -86,6 +87,41 @@ TEST_CASE("memory of a large drive that is hardly touched", "[drive]") {
   const Bytes grown = peak_memory() - before;
   INFO("grown by " << (grown >> 20U) << " MiB");
   CHECK(grown <= 64_MiB + 16 * (64_MiB / 4096));
+}
+
+TEST_CASE("the estimate of memory is what a drive in steady state takes", "[drive]") {
+  SsdConfig config = sized_drive(16_GiB, 4096);
+  for (const double spare : {0.07, 1.0}) {
+    config.capacity.over_provisioning = spare;
+    struct Grown {
+      double measured;
+      double estimated;
+    };
+    const Grown grown = in_child<Grown>([&]() -> Grown {
+      Simulation simulation(config);
+      const Bytes before = peak_memory();
+      std::string why_not;
+      if (!simulation.make_steady(1, why_not)) return {};
+      const auto units = static_cast<double>(simulation.drive_size().bytes / 4096);
+      return {static_cast<double>(peak_memory() - before),
+              static_cast<double>(memory_of_units(units, units * (1 + spare)))};
+    });
+    INFO(spare << " of spare flash");
+    CHECK(grown.measured > grown.estimated);
+    CHECK(grown.measured < 1.05 * grown.estimated + 8e6);
+  }
+}
+
+TEST_CASE("a sequential fill is known before it is written, on a new drive and by pages alone", "[drive]") {
+  Simulation simulation(sized_drive(1_TiB, 4096));
+  const auto known = [&](const Words& words) {
+    return simulation.knows_fill(make_loads(words, simulation.drive_size()).front());
+  };
+  const Words in_order = {.rw = "write", .bs = 128_KiB};
+  CHECK(known(in_order));
+  CHECK_FALSE(known({.rw = "randwrite", .bs = 128_KiB}));
+  run_untimed(simulation, {.rw = "write", .bs = 128_KiB, .size = 1_MiB});
+  CHECK_FALSE(known(in_order));
 }
 
 }  // namespace tlmssd::drive_tests

@@ -55,4 +55,26 @@ TEST_CASE("a share of a step that is less than a block is one block, and no shar
   CHECK(asked_bytes(step) == 0);
 }
 
+TEST_CASE("what a step writes page by page: all but a fill whose outcome is known") {
+  PreconditionStep step;
+  step.fill = 0.5;
+  CHECK(step.written(false).touched == 0.5);
+  CHECK(step.written(false).programmed == 0.5);
+  CHECK(step.written(true).touched == 0);
+  CHECK(step.written(true).programmed == 0);
+  step.overwrite = 2;  // each place is missed by one in e squared
+  CHECK(step.written(true).touched == Approx(0.5 * 0.8647).epsilon(1e-3));
+  CHECK(step.written(true).programmed == 1);
+  CHECK(step.written(false).touched == 0.5);
+  CHECK(step.written(false).programmed == 1.5);
+  step.random_distribution = "zipf:1.1";
+  CHECK(step.written(true).touched == 0);
+  step.order = "sequential";
+  CHECK(step.written(true).touched == 0.5);
+  PreconditionStep steady;
+  steady.state = "steady";
+  CHECK(steady.written(false).touched == 1);
+  CHECK(steady.written(false).programmed > 1e6);  // all the flash there is
+}
+
 }  // namespace tlmssd::drive_tests
