@@ -166,12 +166,14 @@ void Run::build() {
 void Run::check_memory() const {
   PreconditionStep::Written all;
   bool written = false;
+  std::size_t longest = 0;  // which writes the most
   for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
     const PreconditionStep step = steps_->read_step(i);
     const std::vector<Load> loads = steps_->make_step(i);
     const bool known = !written && step.fill > 0 && !loads.empty() && simulation_->knows_fill(loads.front());
     written = written || step.makes_requests() || step.to_steady_state();
     const PreconditionStep::Written more = step.written(known);
+    if (more.touched > all.touched) longest = i;
     all.touched = std::max(all.touched, more.touched);
     all.programmed += more.programmed;
   }
@@ -179,7 +181,7 @@ void Run::check_memory() const {
   const auto unit = static_cast<double>(shape.mapping_page_bytes);
   const double user = static_cast<double>(simulation_->drive_size().bytes) / unit;
   const double flash = static_cast<double>(shape.geometry.bytes()) / unit;
-  located(scenario_, "precondition",
+  located(scenario_, fmt::format("precondition.{}", longest),
           [&] { check_memory_of_units(all.touched * user, std::min(all.programmed * user, flash)); });
 }
 

@@ -70,9 +70,6 @@ struct Load {
 /// What is said of a warm-up of so many requests that leaves nothing of a load of `all`.
 InputError warm_up_takes_all(std::uint64_t requests, std::uint64_t all);
 
-/// The seed of a load's random streams: its name stands for them.
-std::uint64_t load_seed(std::uint64_t seed, const std::string& load);
-
 /// When `load` runs, as a scenario says it.
 void schedule(Load& load, const RunConfig& run);
 

@@ -14,6 +14,7 @@
 #include "testbench/loads/load.h"
 #include "testbench/loads/profile_load.h"
 #include "testbench/loads/recorded_time.h"
+#include "testbench/loads/requests/load_seed.h"
 #include "testbench/loads/requests/request_family.h"
 #include "testbench/loads/trace_load.h"
 
@@ -351,10 +352,6 @@ std::vector<std::string> Load::keys_of(const std::vector<std::string>& options) 
   for (const std::string& option : options)
     if (takes(option)) keys.push_back(key_of(option));
   return keys;
-}
-
-std::uint64_t load_seed(std::uint64_t seed, const std::string& load) {
-  return RandomStream(seed, "load " + load)();
 }
 
 void schedule(Load& load, const RunConfig& run) {

@@ -7,6 +7,7 @@
 #include "models/base/input_error.h"
 #include "models/base/quantity_text.h"
 #include "testbench/loads/profiles/profile_source.h"
+#include "testbench/loads/requests/load_seed.h"
 
 namespace tlmssd {
 

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
-#include "testbench/loads/load.h"
 #include "testbench/loads/profiles/profile_source.h"
+#include "testbench/loads/requests/load_seed.h"
 
 namespace tlmssd {
 
