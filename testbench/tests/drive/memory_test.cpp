@@ -89,6 +89,7 @@ TEST_CASE("memory of a large drive that is hardly touched", "[drive]") {
   CHECK(grown <= 64_MiB + 16 * (64_MiB / 4096));
 }
 
+#ifndef __SANITIZE_ADDRESS__  // which takes memory of its own
 TEST_CASE("the estimate of memory is what a drive in steady state takes", "[drive]") {
   SsdConfig config = sized_drive(16_GiB, 4096);
   for (const double spare : {0.07, 1.0}) {
@@ -111,6 +112,7 @@ TEST_CASE("the estimate of memory is what a drive in steady state takes", "[driv
     CHECK(grown.measured < 1.05 * grown.estimated + 8e6);
   }
 }
+#endif
 
 TEST_CASE("a sequential fill is known before it is written, on a new drive and by pages alone", "[drive]") {
   Simulation simulation(sized_drive(1_TiB, 4096));
