@@ -277,16 +277,19 @@ std::string Ssd::make_steady(const firmware::SteadyOrder& order) {
   return how;
 }
 
-bool Ssd::knows_fill(const firmware::FillOrder& order) const {
+bool Ssd::fills_without_pages() const {
   // Models of others' may look at addresses in the write buffer, which a fill of pages goes
   // through.
   if (!foreign_memories().empty()) return false;
-  if (config_.part.grown_bad_blocks > 0) return false;  // some of its programs fail
-  return own_ != nullptr && own_->knows_fill(order);
+  return config_.part.grown_bad_blocks == 0;  // else some of its programs fail
+}
+
+bool Ssd::knows_fill(const firmware::FillOrder& order) const {
+  return fills_without_pages() && own_ != nullptr && own_->knows_fill(order);
 }
 
 std::uint64_t Ssd::fill(const firmware::FillOrder& order) {
-  if (!knows_fill(order)) return 0;
+  if (!fills_without_pages()) return 0;
   cpu_->begin_untimed();
   return firmware_->fill(order);
 }

@@ -148,6 +148,8 @@ class Ssd : public sc_core::sc_module {
  private:
   /// Data in the write buffer and in SLC mode, which are yet to be programmed in native mode.
   [[nodiscard]] double bytes_to_come() const;
+  /// Whether nothing but firmware looks at the pages of a fill.
+  [[nodiscard]] bool fills_without_pages() const;
   void build_flash();
   void build_memories();
   void build_firmware();

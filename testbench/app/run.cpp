@@ -169,8 +169,7 @@ void Run::check_memory() const {
   std::size_t longest = 0;  // which writes the most
   for (std::size_t i = 0; i < scenario_.count("precondition"); ++i) {
     const PreconditionStep step = steps_->read_step(i);
-    const std::vector<Load> loads = steps_->make_step(i);
-    const bool known = !written && step.fill > 0 && !loads.empty() && simulation_->knows_fill(loads.front());
+    const bool known = !written && step.fill > 0 && simulation_->knows_fill(steps_->make_step(i).front());
     written = written || step.makes_requests() || step.to_steady_state();
     const PreconditionStep::Written more = step.written(known);
     if (more.touched > all.touched) longest = i;
