@@ -339,7 +339,7 @@ const Rows& rows_of_loads() {
   static const Rows rows = {
       {"load",
        {"rwmixread", "rwmixwrite"},
-       [](const Around& a) { return a.here<GeneratorConfig>().mixes_reads_and_writes(); }},
+       [](const Around& a) { return a.here<GeneratorConfig>().asks_for_mix(); }},
       {"load", {"rwmixread"}, [](const Around& a) { return a.here<GeneratorConfig>().rwmixwrite < 0; }},
       {"load",
        {"bs"},

@@ -289,12 +289,12 @@ const ParameterTable<GeneratorConfig>& GeneratorConfig::parameters() {
   return table;
 }
 
-bool GeneratorConfig::mixes_reads_and_writes() const {
+bool GeneratorConfig::asks_for_mix() const {
   return rw == "rw" || rw == "readwrite" || rw == "randrw";
 }
 
 bool GeneratorConfig::writes() const {
-  return mixes_reads_and_writes() || rw.ends_with("write");
+  return asks_for_mix() ? read_percent() < 100 : rw.ends_with("write");
 }
 
 WarmUp parse_warm_up(const std::string& text) {

@@ -44,8 +44,13 @@ struct GeneratorConfig {
   /// Gaps between requests of a limited rate are drawn.
   [[nodiscard]] bool is_poisson() const { return rate_process == "poisson"; }
   [[nodiscard]] bool is_random() const { return rw.starts_with("rand"); }
-  /// The direction of each request is drawn, or decided by the rates.
-  [[nodiscard]] bool mixes_reads_and_writes() const;
+  /// `rw` is a pattern of reads and writes.
+  [[nodiscard]] bool asks_for_mix() const;
+  /// The direction of each request is drawn, or decided by the rates: there are both, as fio has
+  /// it.
+  [[nodiscard]] bool mixes_reads_and_writes() const {
+    return asks_for_mix() && read_percent() > 0 && read_percent() < 100;
+  }
   /// Of the requests of a mix, in per cent.
   [[nodiscard]] std::int64_t read_percent() const { return rwmixwrite >= 0 ? 100 - rwmixwrite : rwmixread; }
   [[nodiscard]] bool writes() const;

@@ -63,8 +63,7 @@ void plan_direction(GeneratorPlan& plan, const GeneratorConfig& config) {
     plan.direction = word.direction;
     plan.random = word.random;
     plan.read_percent = static_cast<std::uint32_t>(config.read_percent());
-    // As in fio, whatever rates there are: nothing but reads, or writes, is no mix.
-    if (plan.mix == Mix::read_write && plan.read_percent % 100 == 0) {
+    if (plan.mix == Mix::read_write && !config.mixes_reads_and_writes()) {
       plan.mix = Mix::one;
       plan.direction = plan.read_percent == 0 ? 1 : 0;
     }
