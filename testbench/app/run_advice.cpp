@@ -139,7 +139,7 @@ AdviserFacts Run::adviser_facts() const {
     LoadEnd end;
     end.name = loads_[i].name;
     end.made = loads_[i].made && loads_[i].pacing == Pacing::closed_loop;
-    end.job = loads_[i].job.empty() ? loads_[i].name : loads_[i].job;
+    end.job = loads_[i].job_name();
     end.group = loads_[i].phase;
     if (i == 0 || loads_[i].job != loads_[i - 1].job) end.unlike_steady = unlike_steady(loads_[i]);
     if (loads_[i].pacing == Pacing::closed_loop) end.depth = loads_[i].queue_depth;

@@ -73,7 +73,7 @@ std::string rounding_text(const PlacementCounts& counts) {
 LoadFacts load_facts(const Load& load) {
   LoadFacts facts;
   facts.description = load.description + rounding_text(load.source->counts());
-  facts.job = load.job.empty() ? load.name : load.job;
+  facts.job = load.job_name();
   facts.warm_up = load.warm_up;
   facts.group = load.phase;
   const PlacementCounts& counts = load.source->counts();

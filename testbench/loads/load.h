@@ -56,6 +56,7 @@ struct Load {
   bool next(PlacedRequest& request, std::uint64_t before) const {
     return (requests == 0 || before < requests) && source->next(request);
   }
+  [[nodiscard]] const std::string& job_name() const { return job.empty() ? name : job; }
   /// Where users find `option` of it.
   [[nodiscard]] std::string key_of(const std::string& option) const {
     return kind == "fio" ? option + " in the job file" : "load." + option;

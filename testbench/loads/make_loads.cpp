@@ -32,11 +32,10 @@ std::string path_of(const std::string& file, const std::string& directory) {
 std::string describe(const GeneratorConfig& config) {
   std::string text = config.rw;
   const bool rated = !config.rate_iops.empty() || !config.rate.empty();
-  const std::int64_t reads = config.read_percent();
-  if (config.mixes_reads_and_writes() && rated && reads > 0 && reads < 100) {
+  if (config.mixes_reads_and_writes() && rated) {
     text += " as their rates have it";
-  } else if (config.mixes_reads_and_writes()) {
-    text += fmt::format(" {} % reads", reads);
+  } else if (config.asks_for_mix()) {
+    text += fmt::format(" {} % reads", config.read_percent());
   }
   if (!config.bssplit.empty()) {
     text += ", bssplit " + config.bssplit;
