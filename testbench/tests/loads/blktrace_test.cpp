@@ -1,11 +1,10 @@
 // Binary blktrace (struct blk_io_trace), and text of perf script and biosnoop: hand-made from their
 // documented layouts.
-#include <boost/iostreams/device/back_inserter.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
-#include <boost/iostreams/filtering_stream.hpp>
 #include <catch2/catch.hpp>
 #include <cstring>
 
+#include "testbench/tests/loads/compressed.h"
 #include "testbench/tests/loads/files.h"
 
 namespace tlmssd::test {
@@ -51,17 +50,6 @@ std::vector<Request> all_of(TraceReader& reader) {
   Request request;
   while (reader.next(request)) requests.push_back(request);
   return requests;
-}
-
-std::string packed_by_gzip(const std::string& text) {
-  namespace io = boost::iostreams;
-  std::string result;
-  io::filtering_ostream out;
-  out.push(io::gzip_compressor());
-  out.push(io::back_inserter(result));
-  out << text;
-  out.reset();
-  return result;
 }
 
 TraceFile file_of(const std::string& path) {
@@ -115,9 +103,10 @@ TEST_CASE("binary blktrace: the files of all processors in order of time") {
   CHECK(reader.description().find("binary blktrace") != std::string::npos);
   // Compressed ones are a series of their own.
   const std::string packed =
-      folder.write("sda.blktrace.0.gz", packed_by_gzip(record(1000, 8, 512, k_read | k_issued)));
-  static_cast<void>(
-      folder.write("sda.blktrace.1.gz", packed_by_gzip(record(500, 16, 512, k_write | k_issued))));
+      folder.write("sda.blktrace.0.gz",
+                   compressed<boost::iostreams::gzip_compressor>(record(1000, 8, 512, k_read | k_issued)));
+  static_cast<void>(folder.write("sda.blktrace.1.gz", compressed<boost::iostreams::gzip_compressor>(
+                                                          record(500, 16, 512, k_write | k_issued))));
   TraceReader unpacked(file_of(packed));
   const std::vector<Request> both = all_of(unpacked);
   REQUIRE(both.size() == 2);

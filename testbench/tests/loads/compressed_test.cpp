@@ -1,10 +1,10 @@
 // Compressed traces: the same requests as plain, and a clear word when they are cut off.
-#include <boost/iostreams/device/back_inserter.hpp>
+#include "compressed.h"
+
 #include <boost/iostreams/filter/bzip2.hpp>
 #include <boost/iostreams/filter/gzip.hpp>
 #include <boost/iostreams/filter/lzma.hpp>
 #include <boost/iostreams/filter/zstd.hpp>
-#include <boost/iostreams/filtering_stream.hpp>
 #include <catch2/catch.hpp>
 
 #include "files.h"
@@ -15,17 +15,6 @@ using namespace tlmssd::test;
 namespace {
 
 namespace io = boost::iostreams;
-
-template <class Compressor>
-std::string compressed(const std::string& text) {
-  std::string result;
-  io::filtering_ostream out;
-  out.push(Compressor());
-  out.push(io::back_inserter(result));
-  out << text;
-  out.reset();
-  return result;
-}
 
 std::string many_lines(int lines) {
   std::string text;

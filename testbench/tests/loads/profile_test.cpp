@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "files.h"
@@ -64,6 +65,24 @@ LoadConfig profile_config(const std::string& name, double scale) {
 const DriveSize k_drive_4kn{256_MiB, 4096};
 
 }  // namespace
+
+TEST_CASE("what is told of a volume is of the requests that a run with the same seed makes") {
+  constexpr std::uint64_t k_seed = 7;
+  const Load load = std::move(make_loads(profile_config("hm_0", 0.005), {1_GiB, 512}, k_seed).front());
+  double writes = 0;
+  double all = 0;
+  for (PlacedRequest request; load.source->next(request); ++all)
+    if (request.opcode == HostOpcode::write) ++writes;
+  ProfileRun run;
+  run.scale = 0.005;
+  for (const std::uint64_t seed : {k_seed, k_seed + 1}) {
+    run.seed = seed;
+    const auto told = nlohmann::json::parse(profile_json(find_volume("hm_0"), run));
+    const auto share = told["figures"]["write_share"]["generated"].get<double>();
+    INFO(seed << ": " << share << " against " << writes / all);
+    CHECK((share == Approx(writes / all).epsilon(1e-12)) == (seed == k_seed));
+  }
+}
 
 TEST_CASE("made-up volumes have the published statistics") {
   for (const Expected& expected : k_expected) {
