@@ -38,17 +38,18 @@ install_missing() {
 }
 
 # configure <folder> [cmake options...]: configures the build folder once; Ninja re-runs CMake by itself when it must.
-# Warnings are errors where TLMSSD_WERROR=ON is in the environment: in CI. Where it is not, a folder keeps what it was
-# configured with, which is off for a new one: the other value would compile all of it anew.
+# Warnings are errors where TLMSSD_WERROR=ON is in the environment: in CI; TLMSSD_UNITY there says how large the groups are in which
+# sources are compiled. Without them a folder keeps what it was configured with: another value would compile all of it anew.
 configure() {
-  local folder=$1 warnings=()
+  local folder=$1 options=()
   shift
-  [ -z "${TLMSSD_WERROR:-}" ] || warnings=(-D "TLMSSD_WERROR=$TLMSSD_WERROR")
+  [ -z "${TLMSSD_WERROR:-}" ] || options+=(-D "TLMSSD_WERROR=$TLMSSD_WERROR")
+  [ -z "${TLMSSD_UNITY:-}" ] || options+=(-D "TLMSSD_UNITY=$TLMSSD_UNITY")
   mkdir -p "$folder" 2>/dev/null || fail "cannot write to $folder"
   [ -w "$folder" ] || fail "cannot write to $folder"
   : >"$folder/build.log" || fail "cannot write to $folder/build.log"
   run_logged "Configuring" "$folder/build.log" cmake -S "$root" -B "$folder" -G Ninja "$@" \
-    "${warnings[@]}"
+    "${options[@]}"
 }
 
 # build <folder> [targets...]: builds the named targets, or all.

@@ -13,6 +13,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 #include <fmt/format.h>
+#include <optional>
 #include <sstream>
 
 #include "firmware/base/allocation_order.h"
@@ -460,13 +461,17 @@ void check_end(const DriveEnd& end, const Drawn& drawn) {
 void check_drive(std::uint64_t number, std::uint32_t trims = 0) {
   const Drawn drawn = draw(number);
   INFO(describe(drawn));
-  const DriveEnd straight = in_child<DriveEnd>([&] { return run_drive(drawn, number, false, trims); });
+  std::optional<DriveEnd> straight;
+#ifndef __SANITIZE_ADDRESS__  // half the time, and both end alike or not whether sanitized or not
+  straight = in_child<DriveEnd>([&] { return run_drive(drawn, number, false, trims); });
+#endif
   const DriveEnd restored = run_drive(drawn, number, true, trims);
-  check_end(straight, drawn);
   check_end(restored, drawn);
-  CHECK(restored.now == straight.now);
-  CHECK(restored.checked_blocks == straight.checked_blocks);
-  CHECK(std::memcmp(&restored.statistics, &straight.statistics, sizeof straight.statistics) == 0);
+  if (!straight) return;
+  check_end(*straight, drawn);
+  CHECK(restored.now == straight->now);
+  CHECK(restored.checked_blocks == straight->checked_blocks);
+  CHECK(std::memcmp(&restored.statistics, &straight->statistics, sizeof straight->statistics) == 0);
 }
 
 }  // namespace

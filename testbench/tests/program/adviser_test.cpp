@@ -36,7 +36,8 @@ std::set<std::string> advice(const Json& report) {
 
 }  // namespace
 
-TEST_CASE("a load that ends before the others, or begins later, is steady in its own time", "[program]") {
+TEST_CASE("a load that ends before the others, or begins later, is steady in its own time",
+          "[program][figure]") {
   const std::string drive = k_sound.substr(0, k_sound.find("load:"));
   for (const std::string& late : std::vector<std::string>{"", "startdelay: 500 ms, "}) {
     const std::string loads =
@@ -50,7 +51,7 @@ TEST_CASE("a load that ends before the others, or begins later, is steady in its
   }
 }
 
-TEST_CASE("a lifetime that is reckoned from too little says so", "[program]") {
+TEST_CASE("a lifetime that is reckoned from too little says so", "[program][figure]") {
   const Json sound = run_with({});
   CHECK_FALSE(sound["lifetime"].contains("not_settled"));
   const Json report = run_with({"load.number_ios=23000"});
@@ -152,7 +153,7 @@ TEST_CASE("every rule of the adviser speaks where its case is planted", "[progra
   }
 }
 
-TEST_CASE("limits that a run cannot come to are named, and no others", "[program]") {
+TEST_CASE("limits that a run cannot come to are named, and no others", "[program][figure]") {
   struct Row {
     const char* look_at;  ///< null: nothing is out of reach
     Settings settings;
@@ -217,7 +218,7 @@ TEST_CASE("a load that took part of the time is told by the rate of its own, as 
   }
 }
 
-TEST_CASE("advice names keys that the load has", "[program]") {
+TEST_CASE("advice names keys that the load has", "[program][figure]") {
   const Folder folder;
   std::string trace;
   for (int i = 0; i < 100; ++i)
@@ -279,7 +280,7 @@ TEST_CASE("what was trimmed is not said to have never been written", "[program]"
   }
 }
 
-TEST_CASE("a drawn steady state is that of uniform random writes all over the drive", "[program]") {
+TEST_CASE("a drawn steady state is that of uniform random writes all over the drive", "[program][figure]") {
   const auto speaks = [](const Settings& settings, const std::string& steps = "{state: steady}") {
     const std::string text = replaced(k_sound, "[{fill: 100 %}, {overwrite: 3x, order: random}]", steps);
     Settings all = {"load.ramp_requests=0", "load.number_ios=3000"};
@@ -333,7 +334,7 @@ TEST_CASE("a limit that was chosen is no default", "[program]") {
   CHECK(advice(run_with(slow)) == k_nothing);
 }
 
-TEST_CASE("untimed runs are advised on by what the drive did and how loads ended", "[program]") {
+TEST_CASE("untimed runs are advised on by what the drive did and how loads ended", "[program][figure]") {
   const auto untimed = [](const Settings& settings, const std::string& text = k_sound) {
     Settings all = {"run.timed=false", "load.ramp_requests=0"};
     all.insert(all.end(), settings.begin(), settings.end());
@@ -384,7 +385,7 @@ TEST_CASE("reads that are not cached: who does not wait, or is too large to wait
     CHECK(look_at({"firmware.cache.copy_waits=false", "firmware.cache.policy=" + policy}) == "nothing");
 }
 
-TEST_CASE("a cache that holds nearly all that is read is not told of the few others", "[program]") {
+TEST_CASE("a cache that holds nearly all that is read is not told of the few others", "[program][figure]") {
   const auto advice = [](const std::string& distribution) {
     const Json report = run_with({"firmware.cache={policy: lru, medium: dram, capacity: 8 MiB}",
                                   "load.random_distribution=" + distribution});
@@ -397,7 +398,7 @@ TEST_CASE("a cache that holds nearly all that is read is not told of the few oth
   CHECK(advice("zoned:60/2:40/98").count("reads-not-cached") == 1);
 }
 
-TEST_CASE("the adviser names targets of percentiles beyond which no command lies", "[program]") {
+TEST_CASE("the adviser names targets of percentiles beyond which no command lies", "[program][figure]") {
   const auto told = [](const std::string& metric, const std::string& commands) {
     const Json report = run_with({"load.rw=randread", "load.ramp_requests=0", "load.number_ios=" + commands,
                                   "targets=[{metric: " + metric + ", at_most: 1 s}]"});

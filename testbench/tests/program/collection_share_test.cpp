@@ -36,7 +36,7 @@ load: {rw: randwrite, bs: 4k, iodepth: 1, number_ios: 2000, io_size: 10g}
 }
 
 // A command waits for hundreds of programs, of which the last one may have waited for an erase.
-TEST_CASE("long waits for room are told by all that held the room", "[program]") {
+TEST_CASE("long waits for room are told by all that held the room", "[program][figure]") {
   for (const char* seed : {"1", "2", "3"}) {
     INFO("seed " << seed);
     const Json report = run_with({std::string("seed=") + seed}, R"(ssd:

@@ -57,7 +57,7 @@ load: {rw: randwrite, bs: 16k, iodepth: 16, number_ios: 600, io_size: 10g}
 }
 
 TEST_CASE("where a drive folds and collects, the one that keeps its dies longer makes the room",
-          "[program]") {
+          "[program][figure]") {
   const std::string text = R"(ssd:
   host: {lba_size: 4 KiB}
   flash: {channels: 2, ways: 1, user_capacity: 1 GiB, over_provisioning: 40 %, part: {file: parts/nand/qlc-96-layer.yaml, pages_per_block: 64}}
@@ -105,7 +105,8 @@ TEST_CASE("what moves data is named by what it is, not as moves", "[program]") {
 
 // The arrays take hardly any time: what waits does so for the batch before, not for reads of its
 // own die.
-TEST_CASE("waits for earlier batches of reads are told as such, not as reads of the flash", "[program]") {
+TEST_CASE("waits for earlier batches of reads are told as such, not as reads of the flash",
+          "[program][figure]") {
   const std::string batches = "firmware.parallel_issue.policy=batches";
   for (const char* const latency : {"1 ps", "60 us"}) {
     const std::string read = std::string("ssd.flash.part.read_latency=[") + latency + "]";
@@ -205,7 +206,7 @@ TEST_CASE("decoders are named with the codes that they decode", "[program]") {
   CHECK(first["look_at"] == "ssd.flash.ecc.engines or ssd.flash.ecc.soft-ldpc.throughput");
 }
 
-TEST_CASE("mapping pages that are written in parts are named, with what that costs", "[program]") {
+TEST_CASE("mapping pages that are written in parts are named, with what that costs", "[program][figure]") {
   const std::string text = k_tlc_drive +
                            "firmware: {mapping: {unit: 16 KiB}}\n"
                            "load: {rw: randwrite, bs: 4k, iodepth: 32, number_ios: 40000}\n";
@@ -223,7 +224,7 @@ TEST_CASE("mapping pages that are written in parts are named, with what that cos
     CHECK(told(run_with(settings, text), "mapping pages written in parts").empty());
 }
 
-TEST_CASE("padding is named, with why programs are not filled", "[program]") {
+TEST_CASE("padding is named, with why programs are not filled", "[program][figure]") {
   const std::string text = k_tlc_drive + "load: {rw: randwrite, bs: 4k, iodepth: 32, number_ios: 20000}\n";
   const Json through = run_with({"firmware.buffer.mode=write-through"}, text);
   INFO(through["findings"].dump());
@@ -271,7 +272,7 @@ TEST_CASE("dies that no command waits for are busy with the flash's own time, wh
 }
 
 TEST_CASE("dies that read pages of the map for commands are told with the map, which no more dies shorten",
-          "[program]") {
+          "[program][figure]") {
   const Settings settings = {"load.rw=randread",        "load.iodepth=1",
                              "load.ramp_requests=0",    "load.number_ios=3000",
                              "ssd.flash.channels=1",    "ssd.flash.ways=1",
@@ -334,7 +335,7 @@ load: {rw: randwrite, bs: 8k, iodepth: 1, number_ios: 100}
 
 // What commands wait for in the layer is that earlier ones and cleaning get on, which programs keep
 // waiting: without those, dies are left with the rest of their work.
-TEST_CASE("waits for cleaning of the log-structured host layer are no time that stays", "[program]") {
+TEST_CASE("waits for cleaning of the log-structured host layer are no time that stays", "[program][figure]") {
   const std::string text =
       "seed: 3\nlog_structured: {segment: 256 KiB, spare: 20 %, low_water: 8}\n" +
       drive_with("channels: 1, ways: 1, part: {blocks_per_plane: 64, pages_per_block: 64}",

@@ -26,7 +26,7 @@ load: {rw: randread, bs: 4k, iodepth: 1, number_ios: 3000}
 
 }  // namespace
 
-TEST_CASE("a slow link is told apart from a narrow one", "[program]") {
+TEST_CASE("a slow link is told apart from a narrow one", "[program][figure]") {
   const auto look_at = [](const Settings& settings) {
     return told(run_with(settings, k_reading), "p99.9 of read", "look_at");
   };
@@ -65,7 +65,7 @@ TEST_CASE("trims, which move next to no data, wait for the latencies of link and
   CHECK(gain({}, "trim", {"ssd.host.link=pcie5x16"}, text) < 1.05);
 }
 
-TEST_CASE("the latency of memory is told apart from its bandwidth", "[program]") {
+TEST_CASE("the latency of memory is told apart from its bandwidth", "[program][figure]") {
   const auto look_at = [](const Settings& settings) {
     return told(run_with(settings, k_reading), "p99.9 of read", "look_at");
   };

@@ -77,7 +77,8 @@ TEST_CASE("a wait for one's turn is for the commands of the others", "[program][
   REQUIRE(report["findings"].size() == 3);
 }
 
-TEST_CASE("a load that waits for its own iodepth is told so, not whose commands the drive has", "[program]") {
+TEST_CASE("a load that waits for its own iodepth is told so, not whose commands the drive has",
+          "[program][figure]") {
   const std::string text = replaced(
       drive_with(flash_of("channels: 2, ways: 2, user_capacity: 128 MiB", "planes: 1, page_size: 4 KiB"),
                  k_fill + "load:\n"
@@ -197,7 +198,7 @@ TEST_CASE("who waits for a turn waits for none that is over", "[program]") {
   CHECK_THAT(cause("stonewall: true, "), !Catch::Contains("heavy"));
 }
 
-TEST_CASE("nothing waits for writes of loads that have not begun", "[program]") {
+TEST_CASE("nothing waits for writes of loads that have not begun", "[program][figure]") {
   const std::string loads =
       "load:\n"
       "  - {name: first, rw: randrw, rwmixread: 50, bs: 4k, iodepth: 8, number_ios: 20000, loops: 100}\n";
@@ -267,7 +268,7 @@ TEST_CASE("what limits several loads in their own times is told of each", "[prog
 }
 
 TEST_CASE("writes that reads keep waiting are told whose reads they are, and what prefers them",
-          "[program]") {
+          "[program][figure]") {
   const std::string text =
       replaced(replaced(k_tlc_drive, "28 %", "20 %"), "sequential}]",
                "sequential}, {overwrite: 2x, order: random}]") +
@@ -340,7 +341,7 @@ TEST_CASE("who waits for flushes that SATA runs alone is told so, and of which l
   }
 }
 
-TEST_CASE("no more is promised to a load than it asks for", "[program]") {
+TEST_CASE("no more is promised to a load than it asks for", "[program][figure]") {
   const std::string drive =
       drive_with(flash_of("channels: 1, ways: 1, user_capacity: 64 MiB", "planes: 1, page_size: 4 KiB"),
                  k_fill) +
@@ -384,7 +385,7 @@ TEST_CASE("no more is promised to a load than it asks for", "[program]") {
   CHECK(times(pausing) < 7 / 300e-6 / iops(pausing));
 }
 
-TEST_CASE("findings of a thousand loads do not take longer than their runs", "[program]") {
+TEST_CASE("findings of a thousand loads do not take longer than their runs", "[program][figure]") {
   std::string text = "load:\n";
   for (int i = 0; i < 1200; ++i)
     text += "  - {rw: randread, number_ios: 1, name: l" + std::to_string(i) + "}\n";

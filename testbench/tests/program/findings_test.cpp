@@ -20,7 +20,7 @@ TEST_CASE("what suspending costs is up to where programs stop for it", "[program
 }
 
 TEST_CASE("a write whose program stands suspended is told that it is for reads, and what ends that",
-          "[program]") {
+          "[program][figure]") {
   const Settings settings = {
       "load=[{name: reader, rw: randread, bs: 4k, iodepth: 16, loops: 100, number_ios: 30000}, {name: "
       "writer, "
@@ -46,7 +46,8 @@ TEST_CASE("a write whose program stands suspended is told that it is for reads, 
   }
 }
 
-TEST_CASE("where stages are pinned to cores, the busiest limits, however many there are", "[program]") {
+TEST_CASE("where stages are pinned to cores, the busiest limits, however many there are",
+          "[program][figure]") {
   for (const std::string cores : {"2", "8"}) {
     const Json report =
         run_with({"load.rw=randread", "load.iodepth=32",
@@ -63,7 +64,7 @@ TEST_CASE("where stages are pinned to cores, the busiest limits, however many th
   }
 }
 
-TEST_CASE("bus and memory behind it that are as busy as each other are named together", "[program]") {
+TEST_CASE("bus and memory behind it that are as busy as each other are named together", "[program][figure]") {
   const auto mean = [](const Json& report) {
     return report["results"]["loads"][0]["operations"]["read"]["latency"]["mean"].get<double>();
   };
@@ -84,7 +85,7 @@ TEST_CASE("bus and memory behind it that are as busy as each other are named tog
   CHECK(mean(run_at("40 MHz", "40 MB/s")) < 0.6 * mean(both));
 }
 
-TEST_CASE("suspending is not named where it is at work", "[program]") {
+TEST_CASE("suspending is not named where it is at work", "[program][figure]") {
   const auto look_at = [](const Settings& more) {
     Settings settings = {"load.iodepth=1",
                          "load.rwmixread=95",
@@ -110,7 +111,7 @@ TEST_CASE("suspending is not named where it is at work", "[program]") {
   CHECK(look_at({"ssd.flash.suspend=erase"}) == "ssd.flash.suspend or ssd.flash.ways");
 }
 
-TEST_CASE("suspending is named to reads alone", "[program]") {
+TEST_CASE("suspending is named to reads alone", "[program][figure]") {
   const std::string suspend = "ssd.flash.suspend";
   bool named = false;
   const Json mixed = run_with({"load.rwmixread=30"});
@@ -318,7 +319,7 @@ load: {rw: write, bs: 128k, iodepth: 8, size: 700m}
 }
 
 TEST_CASE("a wait for a limit beside what is busy for a part of the time is told as both, or as the limit",
-          "[program]") {
+          "[program][figure]") {
   const std::string small =
       flash_of("channels: 4, ways: 2, user_capacity: 256 MiB", "planes: 1, page_size: 4 KiB");
   const auto iops = [](const Json& report) { return report["results"]["total"]["iops"].get<double>(); };

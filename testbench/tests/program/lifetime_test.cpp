@@ -80,7 +80,7 @@ targets:
   CHECK(read_file(folder.path() / "out/report.html").find("drive writes per day") != std::string::npos);
 }
 
-TEST_CASE("the summary says when the first block is worn out where wear is uneven", "[program]") {
+TEST_CASE("the summary says when the first block is worn out where wear is uneven", "[program][figure]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_sound);
   const auto line = [&](const std::string& distribution) {

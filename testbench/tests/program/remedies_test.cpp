@@ -58,7 +58,7 @@ load: {rw: write, bs: 128k, iodepth: 32, ramp_requests: 100, number_ios: 600}
 }
 
 TEST_CASE("channels that wait for memory are named with it, not the limit of programs under way",
-          "[program]") {
+          "[program][figure]") {
   const std::string text = R"(ssd:
   host: {link: pcie3x4, lba_size: 4 KiB}
   flash: {user_capacity: 32 GiB, channels: 2, ways: 64, bus: 800 MT/s, spare_factor: 20 %, part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 144}}
@@ -81,7 +81,7 @@ load: {rw: write, bs: 128k, iodepth: 4, io_size: 1g, ramp_requests: 1000}
 }
 
 TEST_CASE("what waits for room in a full cache is told what makes it, not which memory is busy",
-          "[program]") {
+          "[program][figure]") {
   const std::string text = R"(ssd:
   host: {link: pcie3x4, lba_size: 4 KiB}
   flash: {user_capacity: 1 GiB, channels: 2, ways: 2, bus: 800 MT/s, spare_factor: 20 %, part: {file: parts/nand/tlc-48l.yaml, pages_per_block: 144}}
@@ -172,7 +172,8 @@ load: {rw: randwrite, bs: 4k, iodepth: 128, number_ios: 20000, io_size: 100g}
   CHECK(tail_of(without, "write") < 2 * (1 - collection) * tail_of(report, "write"));
 }
 
-TEST_CASE("of dies that wait for their channel, arrays and channel have each their part", "[program]") {
+TEST_CASE("of dies that wait for their channel, arrays and channel have each their part",
+          "[program][figure]") {
   const std::string text = R"(ssd:
   host: {link: pcie3x4, lba_size: 4 KiB}
   cpu: {clock: 2 GHz}
@@ -196,7 +197,7 @@ load: {rw: randread, bs: 4k, iodepth: 4, number_ios: 20000, io_size: 100g}
   }
 }
 
-TEST_CASE("where collection copies next to nothing, erases are what it takes", "[program]") {
+TEST_CASE("where collection copies next to nothing, erases are what it takes", "[program][figure]") {
   const std::string text = R"(ssd:
   host: {link: pcie4x4, lba_size: 4 KiB}
   flash: {channels: 1, ways: 2, over_provisioning: 20x, part: {planes: 1, blocks_per_plane: 256, pages_per_block: 64, page_size: 4 KiB, program_latency: [300 us], erase_latency: 2 ms}}
@@ -298,7 +299,8 @@ load:
   }
 }
 
-TEST_CASE("a drive that collection has no free block for is told what lets it live longer", "[program]") {
+TEST_CASE("a drive that collection has no free block for is told what lets it live longer",
+          "[program][figure]") {
   const std::string text = R"(ssd:
   host: {link: pcie3x4, lba_size: 4 KiB}
   flash: {channels: 1, ways: 2, spare_factor: 25 %, part: {planes: 1, blocks_per_plane: 200, pages_per_block: 32, page_size: 4 KiB, endurance: 60, endurance_spread: 10 %}}
@@ -353,7 +355,7 @@ run: {errors: accept}
   CHECK(again["warnings"][0] == report["warnings"][0]);
 }
 
-TEST_CASE("an untimed load that another's ramp takes up is told so", "[program]") {
+TEST_CASE("an untimed load that another's ramp takes up is told so", "[program][figure]") {
   const std::string text =
       with_neighbour("name: seq, rw: write, bs: 64k, loops: 100, number_ios: 500, iodepth: 8");
   for (const std::string timed : {"true", "false"}) {

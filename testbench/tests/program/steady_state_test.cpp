@@ -148,7 +148,8 @@ TEST_CASE("parallel units of a drawn drive collect together where those of an ov
   }
 }
 
-TEST_CASE("parallel units that never pause are drawn anywhere in filling and collecting", "[program]") {
+TEST_CASE("parallel units that never pause are drawn anywhere in filling and collecting",
+          "[program][figure]") {
   const Folder folder;
   const std::string scenario = folder.write("s.yaml", k_four_dies + k_steady + k_random_writes);
   constexpr int k_seeds = 6;

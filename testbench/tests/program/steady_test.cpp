@@ -65,7 +65,7 @@ TEST_CASE("a run until steady comes to the same from an empty drive and from a w
 }
 
 TEST_CASE("the first round's write amplification is that of the first round, whatever came before",
-          "[program]") {
+          "[program][figure]") {
   const Folder folder;
   const std::string fill = k_two_dies + "precondition: [{fill: 100 %, order: sequential}, {overwrite: 1x}]\n";
   const std::string until = "{until: steady, metric: write_amplification}\n";
@@ -99,7 +99,8 @@ TEST_CASE("rounds end on a drive that has gone read-only", "[program]") {
   CHECK(step["preconditioning"][0]["met"] == false);
 }
 
-TEST_CASE("the log of commands holds those that are measured, not those of rounds before", "[program]") {
+TEST_CASE("the log of commands holds those that are measured, not those of rounds before",
+          "[program][figure]") {
   const Folder folder;
   const Json report =
       report_of(folder,
@@ -197,7 +198,8 @@ TEST_CASE("behind sustained steps the first writes meet as much collection as la
   }
 }
 
-TEST_CASE("a drive that was written without a pause comes to rest when the host makes one", "[program]") {
+TEST_CASE("a drive that was written without a pause comes to rest when the host makes one",
+          "[program][figure]") {
   const Folder folder;
   const std::string drive = replaced(k_two_dies, "user_capacity: 32 MiB", "user_capacity: 64 MiB");
   struct Found {

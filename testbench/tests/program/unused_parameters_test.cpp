@@ -104,7 +104,7 @@ const Sets k_pausing = joined(k_collecting, {"load.thinktime=200 ms", "load.thin
 }  // namespace
 
 TEST_CASE("a parameter that others leave without a part is named, and the report is the same without it",
-          "[program]") {
+          "[program][starts]") {
   const Case cases[] = {
       {k_sata,
        {"ssd.host.queues=2", "ssd.host.max_payload=512", "ssd.host.max_read_request=128",
@@ -201,7 +201,8 @@ TEST_CASE("a parameter that others leave without a part is named, and the report
   }
 }
 
-TEST_CASE("a parameter that plays a part is not named, and the report is another without it", "[program]") {
+TEST_CASE("a parameter that plays a part is not named, and the report is another without it",
+          "[program][starts]") {
   const Case cases[] = {
       {{}, {"ssd.host.max_payload=512"}},
       {{}, {"ssd.host.max_read_request=128"}},
