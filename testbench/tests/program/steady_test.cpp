@@ -99,8 +99,7 @@ TEST_CASE("rounds end on a drive that has gone read-only", "[program]") {
   CHECK(step["preconditioning"][0]["met"] == false);
 }
 
-TEST_CASE("the log of commands holds those that are measured, not those of rounds before",
-          "[program][figure]") {
+TEST_CASE("the log of commands holds those that are measured, not those of rounds before", "[program]") {
   const Folder folder;
   const Json report =
       report_of(folder,

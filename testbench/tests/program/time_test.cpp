@@ -34,7 +34,7 @@ void goes_well(const std::string& scenario) {
 
 const std::string k_converter = R"(
 log_structured: {policy: log-structured, segment: 1 MiB, spare: 10 %}
-load: {rw: randread, number_ios: 500000}
+load: {rw: randread, number_ios: 2000000}
 )";
 
 }  // namespace
